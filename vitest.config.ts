@@ -12,9 +12,12 @@ const GLOBAL_SETUP = ['test/support/bundle-command.ts']
 /** Tests with processes depend on the machine's pace. `npm test` names those that needed a retry. */
 const RETRY = Number(process.env.SLUICE_TEST_RETRIES ?? 1)
 
+/** They read the tree and start nothing of it but the compiler: one attempt, and no bundle to wait for. */
+const LAYOUT = 'test/layout/**/*.test.ts'
+
 const UNITS = {
   name: 'units',
-  include: ['packages/**/*.test.ts', 'site/**/*.test.ts'],
+  include: ['packages/**/*.test.ts', 'site/**/*.test.ts', LAYOUT],
   exclude: [...COVERING],
   // They keep the two cores busy; a third worker would import and compile all of it once more. After the others.
   maxWorkers: 2,
@@ -24,7 +27,7 @@ const UNITS = {
 const PROCESSES = {
   name: 'processes',
   include: ['test/**/*.test.ts', 'scripts/**/*.test.ts'],
-  exclude: [...COVERING],
+  exclude: [...COVERING, LAYOUT],
   globalSetup: GLOBAL_SETUP,
   retry: RETRY,
   // More than the two cores, because many of them wait for a process; each more makes all of them slower.

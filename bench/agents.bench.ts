@@ -101,7 +101,7 @@ async function inProcess(service: Service, count: number): Promise<Timing[]> {
       before: write,
     }),
     await time('is_stopped, first after a change', count, standing, { before: write }),
-    await time('a hop to the step thread and back', count, () => service.steps.nextWake()),
+    await time('a hop to the step thread and back', count, () => service.steps.nextWake(0)),
     await time('export', Math.min(count, 100), () => service.export(OWNER, id, 'json', 'keep')),
     await forkBulk(service, id),
   ]

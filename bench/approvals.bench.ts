@@ -2,7 +2,7 @@
 // Lists N pending requests (1,000), and makes calls that need no approval through two real gates
 // alternately, one of which has them: both must take the same time.
 
-import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import type { ApprovalSubmission } from '../packages/access/src/approvals/approval-submission.ts'
 import type { ApprovalEngine } from '../packages/access/src/approvals/engine.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'

@@ -3,7 +3,7 @@
 // file.
 
 import { readFileSync } from 'node:fs'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { assessTool, classify } from '../packages/catalogue/src/classify/classify.ts'
 import { inspectDefinition } from '../packages/guard/src/inspect-definition.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'

@@ -3,9 +3,9 @@
 // rate-limiter-flexible's memory limiter for the limits, all alternating in one run.
 
 import cedar from '@cedar-policy/cedar-wasm/nodejs'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { RateLimiterMemory } from 'rate-limiter-flexible'

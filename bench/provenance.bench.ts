@@ -2,14 +2,14 @@
 // prose, JSON and text that is all records, and the decision on a call with ten arguments while the
 // memory is full.
 
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { RunOptions } from '../scripts/dispatch.ts'
 
 const SEED = { low: 1, high: 2 }

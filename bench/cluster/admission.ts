@@ -3,8 +3,8 @@
 // forks this file; a process gets a turn as a message and replies with what it admitted.
 
 import { type ChildProcess, fork } from 'node:child_process'
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { ONE } from '@sluice/policy/core/decimal'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import { ONE } from '@sluice/policy/values/decimal'
 import { decisionEntry } from '../../packages/ledger/src/decision-entries.test-support.ts'
 import { encodeBody } from '../../packages/ledger/src/records/encoding.ts'
 import { outcomeEntry } from '../../packages/ledger/src/records/record.ts'

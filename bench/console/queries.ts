@@ -6,7 +6,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { readHistogram } from '../../packages/console/src/queries/histogram.ts'
 import { SEARCH_STEP_RECORDS } from '../../packages/console/src/queries/limits.ts'
 import { readOverview } from '../../packages/console/src/queries/overview.ts'
@@ -64,9 +64,9 @@ export async function measureQueries(folder: string, calls: number): Promise<voi
   measure('values: largest first, of a tool with one call', () =>
     inParts(readByValue(ledger, index, { sort: 'args.amount', order: 'largest', ...oldest })),
   )
-  measure('values: sum of all', () => inParts(readSum(index, { sort: 'args.amount' })))
+  measure('values: sum of all', () => inParts(readSum(index, { query: { sort: 'args.amount' } })))
   measure('values: sum of one caller', () =>
-    inParts(readSum(index, { sort: 'args.amount', principal: 'support' })),
+    inParts(readSum(index, { query: { sort: 'args.amount', principal: 'support' } })),
   )
   measure('overview of 30 days', () => {
     readOverview(database, { sinceMs: last - 30 * DAY_MS, untilMs: last })

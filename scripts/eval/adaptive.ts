@@ -3,7 +3,7 @@
 // first half of what is published was drawn by seed 1, the second by a seed that was chosen after the last change of
 // the guard. Exit code 1 if `strict` lets one pass, or a control fails.
 
-import type { ProtectionLevel } from '@sluice/policy/core/provenance'
+import type { ProtectionLevel } from '@sluice/policy/calls/provenance'
 import {
   type AdaptiveAttack,
   generateAddresses,

@@ -3,7 +3,7 @@
 // published servers, `--packages` those of all other labelled servers, as their packages list them;
 // those of actions.tsv and recent.tsv teach nothing. `--write` puts the numbers into packages/sluice/src/catalogue.
 
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { assessTool } from '../../packages/catalogue/src/classify/classify.ts'
 import { Network } from '../../packages/catalogue/src/classify/network.ts'
 import type { Model } from '../../packages/catalogue/src/classify/score.ts'

@@ -3,7 +3,7 @@
 // Nothing is learnt from them. `--verbose` prints each tool that is classified otherwise.
 
 import { readFileSync } from 'node:fs'
-import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import type { RunOptions } from '../dispatch.ts'
 

@@ -5,12 +5,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HOOK_CLIENTS, type HookClient } from '../../packages/gateway/src/hooks/hook-event.ts'
 import {
   CODING_CLIENTS,
   findCodingClient,
   runClient,
   startOptions,
+  TRIED_CLIENTS,
+  type TriedClient,
 } from '../../test/support/coding-clients.ts'
 import { startFakeModel } from '../../test/support/fake-model.ts'
 import { ROOT } from '../../test/support/modules.ts'
@@ -22,7 +23,7 @@ const PLACEHOLDER = 'DeferredToolPlaceholder'
 
 export async function run({ write }: RunOptions): Promise<number> {
   const offered: Record<string, { version: string; tools: Record<string, string[]> }> = {}
-  for (const client of HOOK_CLIENTS) {
+  for (const client of TRIED_CLIENTS) {
     const { versions } = CODING_CLIENTS[client]
     const tools = new Map<string, string[]>()
     for (const version of versions) {
@@ -53,7 +54,7 @@ function writeFile(offered: object): string {
 }
 
 async function listTools(
-  client: HookClient,
+  client: TriedClient,
   version: string,
 ): Promise<ReadonlyMap<string, string[]> | undefined> {
   const program = findCodingClient(client, version)
@@ -64,7 +65,8 @@ async function listTools(
     // Claude Code defers most tools unless it is told not to, and has `ToolSearch` only if it may.
     for (const search of ['false', 'true']) {
       mkdirSync(join(root, 'project'), { recursive: true })
-      for (const folder of ['.codex', '.gemini']) mkdirSync(join(root, folder), { recursive: true })
+      for (const folder of ['.codex', '.gemini', '.qwen'])
+        mkdirSync(join(root, folder), { recursive: true })
       const settings = { security: { auth: { selectedType: 'gemini-api-key' } } }
       writeFileSync(join(root, '.gemini', 'settings.json'), JSON.stringify(settings))
       const { args, env } = startOptions(client, { root, model: model.url })

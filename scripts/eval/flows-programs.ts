@@ -4,12 +4,12 @@
 // stand in no answer, and none of the stranger's.
 
 import { join } from 'node:path'
+import type { ProtectionLevel } from '@sluice/policy/calls/provenance'
 import { ATTACK_TEXT, type AttackKind } from '@sluice/policy/cases/attack-answer'
 import { type Injection, type SessionTrace, simulate } from '@sluice/policy/cases/simulate'
 import { compile } from '@sluice/policy/compile/compile'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { ProtectionLevel } from '@sluice/policy/core/provenance'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { simulationOptions } from '../../packages/cli/src/policy/simulate.ts'
 import { readTools } from '../../packages/cli/src/terminal/read-tools.ts'
 import { readInjections, readTraces } from '../../packages/cli/src/terminal/read-traces.ts'

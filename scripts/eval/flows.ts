@@ -5,6 +5,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ProtectionLevel } from '@sluice/policy/calls/provenance'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { ATTACK_TEXT, ATTACKS } from '@sluice/policy/cases/attack-answer'
 import {
   type Injection,
@@ -13,8 +15,6 @@ import {
   simulate,
 } from '@sluice/policy/cases/simulate'
 import { compile } from '@sluice/policy/compile/compile'
-import type { ProtectionLevel } from '@sluice/policy/core/provenance'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { simulationOptions } from '../../packages/cli/src/policy/simulate.ts'
 import { readTools } from '../../packages/cli/src/terminal/read-tools.ts'

@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HookClient } from '../../packages/gateway/src/hooks/hook-event.ts'
+import type { HookClient } from '../../packages/gateway/src/hooks/clients/table.ts'
 import type { FakeCall } from '../../test/support/fake-model.ts'
 
 export interface Evasion {

@@ -8,24 +8,34 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
-import { HOOK_CLIENTS, type HookClient } from '../../packages/gateway/src/hooks/hook-event.ts'
-import { listHookEntries } from '../../packages/gateway/src/hooks/settings.ts'
+import { writePlugin } from '../../packages/cli/src/init/files/json-hooks.ts'
+import {
+  CODING_CLIENTS as CLIENTS,
+  HOOK_CLIENTS,
+  type HookClient,
+} from '../../packages/gateway/src/hooks/clients/table.ts'
+import { findBoxAvailability } from '../../packages/gateway/src/isolation/boxes.ts'
 import {
   CODING_CLIENTS,
   findCodingClient,
   runClient,
   startOptions,
+  TRIED_CLIENTS,
+  type TriedClient,
 } from '../../test/support/coding-clients.ts'
 import { type FakeModel, startFakeModel } from '../../test/support/fake-model.ts'
 import { ROOT } from '../../test/support/modules.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../../test/support/own-gate.ts'
 import type { RunOptions } from '../dispatch.ts'
+import { runBoxSession, runOtherHook } from './hook-box.ts'
 import { EVASIONS, type Evasion } from './hook-evasions.ts'
+import { type Lease, tryLease } from './hook-lease.ts'
 
 const CASES = [
   'plain',
   'denied',
   'approved',
+  'boxed',
   'killed',
   '500',
   'not JSON',
@@ -33,23 +43,19 @@ const CASES = [
   'absent',
 ] as const
 type Case = (typeof CASES)[number]
-const PASSES: readonly Case[] = ['plain', 'approved']
+const PASSES: readonly Case[] = ['plain', 'approved', 'boxed']
 /** What the hooks of each client prove with. */
 export const TOKENS = new Map(HOOK_CLIENTS.map((client) => [client, makeToken()]))
 /** Below the time that a slow gate takes. */
 const ANSWER_SECONDS = 4
 
-const FILES: Readonly<Record<HookClient, string>> = {
-  'claude-code': '.claude/settings.json',
-  codex: '.codex/hooks.json',
-  copilot: '.copilot/hooks/sluice.json',
-  gemini: '.gemini/settings.json',
-}
-
 export async function run({ client: only, case: one }: RunOptions): Promise<number> {
-  const clients = HOOK_CLIENTS.filter((client) => only === undefined || client === only)
+  const clients = TRIED_CLIENTS.filter((client) => only === undefined || client === only)
   const model = await startFakeModel()
   const gate = await startRealGate()
+  const boxing = await startRealGate(RULES, { sandbox: {} })
+  const box = await findBoxAvailability()
+  if (!box.ok) console.log(`boxes: not run, ${box.reason}`)
   const isWanted = (name: string) => one === undefined || name.startsWith(String(one))
   let wrong = 0
   const judge = (
@@ -68,10 +74,28 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
         console.log(`${client}: not run, it cannot be installed here`)
         continue
       }
-      const tried = { client, version, program, model, gate }
+      const tried = { client, version, program, model, gate, boxing }
       for (const name of CASES.filter(isWanted)) {
+        if (name === 'boxed' && !CLIENTS[client].abilities.rewrites) continue
         const { isMade, output } = await runCase(tried, name)
         judge(`${client} ${version}  ${name}`, isMade, { may: PASSES.includes(name), output })
+      }
+      if (client === 'claude-code' && isWanted('lease')) {
+        const { tests, asked, isEvil, output } = await runLease(tried)
+        const isRight = tests === 5 && asked.length === 2 && !isEvil
+        if (!isRight) wrong++
+        const of = `${client} ${version}  lease: ${tests} of 5 lines ran, asked ${asked.join(' | ')}`
+        console.log(`${of}${isRight ? '' : `  WRONG\n${output}`}`)
+      }
+      if (isWanted('box session') && box.ok && CLIENTS[client].abilities.rewrites) {
+        const inBox = { client, version, program, model, gate: boxing }
+        for (const { name, wrong: why } of [
+          ...(await runBoxSession(inBox)),
+          ...(CLIENTS[client].settings.plugin === undefined ? [await runOtherHook(inBox)] : []),
+        ]) {
+          if (why !== '') wrong++
+          console.log(`${client} ${version}  box: ${name}${why === '' ? '' : `  WRONG\n${why}`}`)
+        }
       }
       for (const evasion of EVASIONS.filter((each) => each.client === client)) {
         if (!isWanted(evasion.name)) continue
@@ -98,7 +122,7 @@ interface EvasionRun {
 
 /** Against a gate with the rules of the case; whatever waits is refused. */
 async function runEvasion(
-  { client, version, program, model }: Tried,
+  { client, version, program, model }: Omit<Tried, 'boxing'>,
   evasion: Evasion,
 ): Promise<EvasionRun> {
   const root = mkdtempSync(join(tmpdir(), 'sluice-evasion-'))
@@ -111,7 +135,7 @@ async function runEvasion(
     if (state === 'pending') held.push(asks.map(({ reason }) => reason).join())
   })
   try {
-    mkdirSync(join(project, FILES[client].split('/')[0] ?? ''), { recursive: true })
+    mkdirSync(join(project, CLIENTS[client].settings.folder), { recursive: true })
     const script = evasion.isScriptGone === true ? join(root, 'gone/sluice-hook') : SCRIPT
     const url = `${gate.url}/hooks/${client}`
     writeSettings(client, { root, url, seconds: 40, version, script })
@@ -159,29 +183,36 @@ default: allow
 guardrails:
   - { name: denied, match: { tools: ["*/Bash"] }, when: 'args.command.contains("denied")', action: deny }
   - { name: approved, match: { tools: ["*/Bash"] }, when: 'args.command.contains("approved")', action: require_approval }
+  - { name: tests, match: { tools: ["*/Bash"] }, when: 'args.command.contains("npm test")', action: require_approval, approval: { wait: 3s } }
 `
 
-async function startRealGate(policy = RULES): Promise<OwnGate> {
+export async function startRealGate(policy = RULES, more: object = {}): Promise<OwnGate> {
   const grants = Array.from(TOKENS, ([client, token]) => {
     const hash = `sha256:${hashGrantToken(token)?.toString('hex')}`
     return [client, { hash, policy: 'policy', hooks: client }]
   })
   return ownGate({
-    servers: Object.fromEntries(HOOK_CLIENTS.map((client) => [client, { builtin: client }])),
+    servers: Object.fromEntries(
+      HOOK_CLIENTS.map((client) => [client, { builtin: client, ...more }]),
+    ),
     policy,
     config: { grants: Object.fromEntries(grants) },
   })
 }
 
 interface Tried {
-  readonly client: HookClient
+  readonly client: TriedClient
   readonly version: string
   readonly program: string
   readonly model: FakeModel
   readonly gate: OwnGate
+  /** A gate whose clients have a sandbox. */
+  readonly boxing: OwnGate
 }
 
-async function runCase({ client, version, program, model, gate }: Tried, name: Case) {
+async function runCase(tried: Tried, name: Case) {
+  const { client, version, program, model } = tried
+  const gate = name === 'boxed' ? tried.boxing : tried.gate
   const root = mkdtempSync(join(tmpdir(), 'sluice-hooks-'))
   const file = join(root, 'project', name.replace(' ', '-'))
   const isReal = PASSES.includes(name) || name === 'denied'
@@ -191,12 +222,17 @@ async function runCase({ client, version, program, model, gate }: Tried, name: C
   try {
     mkdirSync(join(root, 'project'))
     writeSettings(client, { root, url, seconds, version, script: SCRIPT })
-    model.command = `touch ${file}`
+    const outside = join(root, 'outside')
+    // In a box the line makes the file of the project and not the one beside it.
+    model.command = name === 'boxed' ? `touch ${file}; touch ${outside}` : `touch ${file}`
+    const before = gate.log.length
     const approving = name === 'approved' ? decideAll(gate, 'approve') : undefined
     const { args, env } = startOptions(client, { root, model: model.url })
     const { output } = await runClient(program, args, { cwd: join(root, 'project'), env })
     approving?.()
-    return { isMade: existsSync(file), output }
+    const noticed = gate.log.slice(before).filter((line) => line.startsWith('hooks: '))
+    const isConfined = name !== 'boxed' || (!existsSync(outside) && noticed.length === 0)
+    return { isMade: existsSync(file) && isConfined, output: [output, ...noticed].join('\n') }
   } finally {
     stand?.server.closeAllConnections()
     stand?.server.close()
@@ -204,8 +240,32 @@ async function runCase({ client, version, program, model, gate }: Tried, name: C
   }
 }
 
+/** Against a gate where a person approves `npm test` once. */
+async function runLease(tried: Tried): Promise<Lease & { readonly output: string }> {
+  const { client, version, program, model, gate } = tried
+  const root = mkdtempSync(join(tmpdir(), 'sluice-lease-'))
+  const project = join(root, 'project')
+  writeSettings(client, {
+    root,
+    url: `${gate.url}/hooks/${client}`,
+    seconds: 40,
+    version,
+    script: SCRIPT,
+  })
+  const { args, env } = startOptions(client, { root, model: model.url })
+  let output = ''
+  try {
+    const lease = await tryLease(project, { gate, model }, async () => {
+      output = (await runClient(program, args, { cwd: project, env })).output
+    })
+    return { ...lease, output }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
 /** Decides whatever waits, until the returned function is called. */
-function decideAll(gate: OwnGate, verdict: 'approve' | 'deny'): () => void {
+export function decideAll(gate: OwnGate, verdict: 'approve' | 'deny'): () => void {
   return gate.approvals.watch(({ id, state }) => {
     if (state === 'pending')
       setTimeout(() => void gate.approvals.decide(id, { verdict }, ADA, 'console'), 500)
@@ -218,7 +278,9 @@ async function standIn(name: Case | 'thief'): Promise<{ url: string; server: Ser
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const isBefore = /"(?:PreToolUse|BeforeTool)"/.test(Buffer.concat(chunks).toString())
+      const isBefore = /"(?:PreToolUse|BeforeTool|tool\.execute\.before)"/.test(
+        Buffer.concat(chunks).toString(),
+      )
       if (isBefore && name !== 'thief') misbehave(name, response)
       else response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     })
@@ -239,6 +301,7 @@ function misbehave(name: Case, response: ServerResponse): void {
 const OTHER_SETTINGS: Readonly<Partial<Record<HookClient, object>>> = {
   copilot: { version: 1 },
   gemini: { security: { auth: { selectedType: 'gemini-api-key' } } },
+  qwen: { security: { auth: { selectedType: 'gemini' } } },
 }
 
 export interface WrittenSettings {
@@ -257,22 +320,21 @@ export function writeSettings(
   client: HookClient,
   { root, url, seconds, version, script }: WrittenSettings,
 ): void {
-  const file = join(root, FILES[client])
+  const { folder, file: name } = CLIENTS[client].settings
+  const file = join(root, folder, name)
   const token = TOKENS.get(client) ?? ''
   const header = join(root, 'header')
   writeFileSync(header, `Authorization: Bearer ${token}\n`)
   const ask = `'${script}' '${url}' '${header}' ${seconds}`
   const hooks: Record<string, object[]> = {}
-  for (const [event, entry] of listHookEntries(client, {
-    url,
-    token,
-    ask,
-    start: 'true',
-    blocks: true,
-    version,
-  }))
-    hooks[event] = [limitHttp(entry, seconds)]
-  const text = JSON.stringify({ ...OTHER_SETTINGS[client], hooks })
+  const setup = { url, token, ask, start: 'true', blocks: true, version }
+  const entries = CLIENTS[client].listEntries(setup)
+  for (const [event, entry] of entries) hooks[event] = [limitHttp(entry, seconds)]
+  const { plugin } = CLIENTS[client].settings
+  const text =
+    plugin === undefined
+      ? JSON.stringify({ ...OTHER_SETTINGS[client], hooks })
+      : writePlugin(readFileSync(join(dirname(SCRIPT), plugin), 'utf8'), entries)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }

@@ -2,7 +2,7 @@
 // it gives. FILE has the definitions of published servers. Harmless are twelve rewordings of each and the
 // descriptions that other servers give a tool of the same name; harmful is one sentence that tells of an act.
 
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import { gradeChange } from '../../packages/catalogue/src/pins/grade-change.ts'
 import type { RunOptions } from '../dispatch.ts'

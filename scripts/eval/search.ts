@@ -6,8 +6,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runSteps } from '@sluice/policy/core/steps'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { runSteps } from '@sluice/policy/structures/steps'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { writeSignature } from '../../packages/catalogue/src/search/signature.ts'
 import {

@@ -1,18 +1,18 @@
 // What the playground shows: the decision on a call with its explanation, as `sluice policy explain` prints
 // it, and what `sluice policy prove` says of properties. The same code, in the browser.
 
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/calls/tools'
 import { type Property, readProperties } from '@sluice/policy/cases/properties'
 import { type PropertyProof, prove } from '@sluice/policy/cases/prove'
 import { sampleFacts, splitServerAndName } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide, isVisible } from '@sluice/policy/decide/decide'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import type { Problem } from '@sluice/policy/document/problem'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import { classifyCall } from '../../packages/catalogue/src/classify/classify-call.ts'
 import { Explanation } from '../../packages/cli/src/terminal/explanation.ts'

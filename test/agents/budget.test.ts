@@ -1,13 +1,13 @@
 // Budgets of families under load: a model server as a process of its own is the judge.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
 import { runs } from '../support/runs.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile } from '../support/start-gate.ts'
 import { budgetProperty, pricesFor } from './budget.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
@@ -15,7 +15,7 @@ import { standInGate } from './stand-in-gate.ts'
 
 const COUNTER = programFile('counter')
 const LONG = { timeout: 300_000 }
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-budget-'))
+const scratch = fileScratchDirectory()
 let model: ModelServer
 let next = 1
 
@@ -24,7 +24,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => {
   model.stop()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 function start(name: string): Promise<Service> {

@@ -1,17 +1,17 @@
 // An agent that names no model is on the default one, with its price: cost is counted and limited, over the command line
 // and over MCP. The model is a server of the test's own that stands for the provider.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sluice } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { type ModelServer, modelServer } from './model-server.ts'
 import { serve } from './serve.ts'
 
 const LONG = { timeout: 180_000 }
 const PRICE = ['--price', 'anthropic:claude-sonnet-4-6=1000/3000']
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-default-'))
+const scratch = fileScratchDirectory()
 let model: ModelServer
 
 beforeAll(async () => {
@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(() => {
   vi.unstubAllEnvs()
   model.stop()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 test('the cost of an agent without `--model` is counted and limited', LONG, async () => {

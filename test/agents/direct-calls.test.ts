@@ -1,17 +1,16 @@
 // Tools of an agent that a caller calls directly, when the agent goes away under the call: every caller gets
 // an answer. A real MCP server behind a stand-in gate.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile, until } from '../support/start-gate.ts'
 import { settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
 
 const LONG = { timeout: 120_000 }
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-direct-'))
+const scratch = fileScratchDirectory()
 let gate: StandIn
 let service: Service
 
@@ -25,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close()
   await gate.close()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const CALLS = [

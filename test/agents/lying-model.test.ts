@@ -2,21 +2,21 @@
 // errors. Whoever listens on a port of this machine can be one.
 
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
 import { MODEL_USAGE_TOKENS_MAX } from '../../packages/agents/src/shared/limits.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { settingsOf } from './model-server.ts'
 
 const LONG = { timeout: 120_000 }
 const KEY = 'lab-key-0123456789-abcdefghij'
 const TOO_MUCH = Number.MAX_SAFE_INTEGER
 
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-lying-'))
+const scratch = fileScratchDirectory()
 let server: Server
 let service: Service
 
@@ -49,7 +49,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close()
   server.close()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 test(

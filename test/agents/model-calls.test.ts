@@ -1,11 +1,11 @@
 // What a model server says badly: ids that are not unique, numbers that no double holds. A real HTTP
 // process that plays turns, a real MCP server behind a stand-in gate.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile } from '../support/start-gate.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
@@ -13,7 +13,7 @@ import { type StandIn, standInGate } from './stand-in-gate.ts'
 const COUNTER = programFile('counter')
 const LONG = { timeout: 180_000 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-calls-'))
+const scratch = fileScratchDirectory()
 const log = join(scratch, 'calls.log')
 let model: ModelServer
 let gate: StandIn
@@ -30,7 +30,6 @@ afterAll(async () => {
   await service.close()
   await gate.close()
   model.stop()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 test('M6: two tool calls of one turn with one id are each made once', LONG, async () => {

@@ -31,10 +31,9 @@ test('a trusted installation moves an agent with its memory, another one as JSON
   expect((await agents('show', here, told.stdout.trim())).stdout).toContain(
     'told    be good and brief\n',
   )
-  for (const command of ['history', 'logs'])
-    expect((await agents(command, here, id)).stdout).toMatch(
-      /1 {2}\S+ {2}turn 0 {2}create {2}model/,
-    )
+  const created = /1 {2}\S+ {2}turn 0 {2}create {2}model/
+  expect((await agents('logs', here, id)).stdout).toMatch(created)
+  expect((await agents('logs', here, id, '--from', '2')).stdout).not.toMatch(created)
   expect((await agents('create', here, '--tools', 'none/*')).stderr).toContain('TOOL_UNKNOWN')
   expect((await agents('create', here, '--max-cost', '0')).stderr).toContain('a number above 0')
   const [one, two] = [join(scratch, 'one'), join(scratch, 'two')]

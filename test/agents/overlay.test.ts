@@ -1,13 +1,13 @@
 // A server and the built-in agents under one name (`command` and `builtin: agents`): prompts that use both keep
 // the names they have, each call reaches the right one, and rules, classes and records are those of one server.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 import { statelessClient } from '../support/stateless-client.ts'
 
@@ -20,7 +20,7 @@ tools:
   claude-flow/wasm_agent_terminate: { action: deny, reason: agents stay }
   claude-flow/memory_store: { action: allow, rate_limit: { max: 2, window: 1h, per: principal } }
 `
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-overlay-'))
+const scratch = fileScratchDirectory()
 let gate: ServingGate
 
 beforeAll(async () => {
@@ -31,7 +31,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await endGates()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 test('both lists are one, and tools of the agents are the built-in ones', async () => {

@@ -1,8 +1,7 @@
 // Who may what: owners, families and depth, at the doors where callers come in. The server is
 // connected in process, as the gate will connect it.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
@@ -10,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { RunTasks } from '../../packages/agents/src/mcp/run-tasks.ts'
 import { createAgentsServer } from '../../packages/agents/src/mcp/server.ts'
 import { Service } from '../../packages/agents/src/service/service.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { settingsOf } from './model-server.ts'
 
 const LONG = { timeout: 180_000 }
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-owners-'))
+const scratch = fileScratchDirectory()
 const directory = join(scratch, 'data')
 const models = settingsOf({}, { scripts: join(scratch, 'scripts') })
 let service: Service
@@ -27,7 +27,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 async function connectClient(owner: string, agent?: string): Promise<Client> {

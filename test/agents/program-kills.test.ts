@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
@@ -7,14 +6,14 @@ import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { KILLS_POLICY, playProgramKills } from '../support/program-kills.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, startGate, until } from '../support/start-gate.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-programs-'))
+const folder = fileScratchDirectory()
 const log = join(folder, 'calls')
 
 afterAll(async () => {
   await endGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('programs with held calls go on after each kill -9, and call nothing twice', {

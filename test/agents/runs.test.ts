@@ -1,11 +1,11 @@
 // Runs with a model: a real HTTP process that plays turns, a real MCP server behind a stand-in gate.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile } from '../support/start-gate.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
@@ -13,7 +13,7 @@ import { type StandIn, standInGate } from './stand-in-gate.ts'
 const COUNTER = programFile('counter')
 const LONG = { timeout: 180_000 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-runs-'))
+const scratch = fileScratchDirectory()
 const scripts = join(scratch, 'scripts')
 const log = join(scratch, 'calls.log')
 let model: ModelServer
@@ -35,7 +35,6 @@ afterAll(async () => {
   await service.close()
   await server.close()
   model.stop()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 beforeEach(() => rmSync(log, { force: true }))

@@ -3,8 +3,6 @@
 // in, a denied tool and a held one), kill -9 while the call is held, restart, the verdict, todos,
 // is_stopped, files, export, import elsewhere, and on.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -12,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, sentTo } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   fixture,
@@ -64,7 +63,7 @@ const turns = (amount: number) => [
   { text: 'and on' },
 ]
 
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-story-'))
+const scratch = fileScratchDirectory()
 let model: ModelServer
 let gate: RunningGate
 
@@ -85,7 +84,6 @@ beforeAll(async () => {
 afterAll(async () => {
   model.stop()
   await endGates()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test

@@ -1,18 +1,16 @@
 // What an agent wrote, printed by commands on a terminal: nothing of it controls the terminal, and a pipe
 // gets it as it is.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
 import { OWNER } from '../../packages/cli/src/agents/open-agents.ts'
 import { sluice } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { settingsOf } from './model-server.ts'
 
 /** A title, a colour, a C1 control, a direction mark, and a return to the start of the line. */
 const HOSTILE = 'a\u001b]0;x\u0007\u001b[31m\u009b2J\u202e\rb\r\n\tc\n'
-const data = mkdtempSync(join(tmpdir(), 'sluice-terminal-'))
+const data = fileScratchDirectory()
 let id: string
 
 beforeAll(async () => {
@@ -21,7 +19,6 @@ beforeAll(async () => {
   id = (await service.create(OWNER, { model: 'ollama:any', files })).id
   await service.close()
 }, 120_000)
-afterAll(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }))
 
 test('a file is shown with codes on a terminal, and whole in a pipe', {
   timeout: 120_000,

@@ -3,19 +3,19 @@
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
 import { privateKey, readBundle, writeBundle } from '../../packages/agents/src/transfer/bundle.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile, writeScript } from '../support/start-gate.ts'
 import { settingsOf } from './model-server.ts'
 
 const IMPORTING = programFile('agents-importing')
 const LONG = { timeout: 300_000 }
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-transfer-'))
+const scratch = fileScratchDirectory()
 let service: Service
 
 beforeAll(async () => {
@@ -25,7 +25,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await service.close()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const model = 'script:none'

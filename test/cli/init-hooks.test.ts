@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { parseToml } from '../../packages/cli/src/init/files/toml-entries.ts'
 import { readConfig } from '../../packages/gateway/src/config/config.ts'
+import { findBoxAvailability } from '../../packages/gateway/src/isolation/boxes.ts'
 import { type } from '../support/person.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
@@ -60,6 +61,12 @@ function installClaude(version: string): void {
 }
 
 const init = (...args: string[]) => sluice(['init', '--config', config, ...args])
+const box = await findBoxAvailability()
+/** Without comments and last commas. */
+const claudeAsJson = () =>
+  claude()
+    .replaceAll(/\t\/\/ .*| \/\/ keep/g, '')
+    .replaceAll(/,(\s*[}\]])/g, '$1')
 const claude = () => readFileSync(join(home, '.claude', 'settings.json'), 'utf8')
 const files = () => ({
   claude: claude(),
@@ -180,6 +187,38 @@ test('B1: doctor warns of a client that is newer than the known one', async () =
   expect(await doctor()).toContain('claude-code 2.2.0 is newer than 2.1.327')
 })
 
+test.skipIf(!box.ok)('a box is offered with the hosts of the project, and stays', async () => {
+  const project = join(root, 'shop')
+  mkdirSync(join(project, '.git'), { recursive: true })
+  writeFileSync(
+    join(project, '.git/config'),
+    '[remote "origin"]\n\turl = git@code.example:ann/shop\n',
+  )
+  const tarball = 'https://packages.example/x/-/x-1.0.0.tgz'
+  const locked = { '': { funding: { url: 'https://fund.example' } }, x: { resolved: tarball } }
+  writeFileSync(join(project, 'package-lock.json'), JSON.stringify({ packages: locked }, null, 2))
+  writeFileSync(join(project, 'Cargo.lock'), '')
+  const hooks = ['--hooks', 'claude-code', '--yes', '--project', project]
+  const offered = await init(...hooks)
+  expect(offered.stderr).toContain('see --box')
+  expect(readFileSync(config, 'utf8')).not.toContain('sandbox')
+  const boxed = await init(...hooks, '--box')
+  expect(boxed.stderr).toContain('no question any more: `npm ci`')
+  const sandbox = () =>
+    readConfig({ file: config, text: readFileSync(config, 'utf8') }, {}).config?.servers[
+      'claude-code'
+    ]
+  const hosts = ['code.example', 'index.crates.io', 'packages.example', 'static.crates.io']
+  expect(sandbox()).toMatchObject({ sandbox: { hosts } })
+  await init(...hooks, '--enforce')
+  expect(sandbox()).toMatchObject({ sandbox: { hosts } })
+  const file = join(home, '.claude', 'settings.json')
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(claudeAsJson()), sandbox: { enabled: true } }))
+  expect((await sluice(['doctor', '--config', config])).stdout).toContain(
+    'claude-code has a sandbox of its own',
+  )
+})
+
 test('takes only its own hooks back from a file that was changed since', async () => {
   await init('--hooks', 'claude-code', '--yes')
   const file = join(home, '.claude', 'settings.json')
@@ -235,4 +274,57 @@ test('writes the machine-wide files of every client, and takes them back', async
   expect(readFileSync(etc('gemini-cli/settings.json'), 'utf8')).toBe('{"theme":"dark"}')
   for (const name of ['codex/requirements.toml', 'claude-code/managed-mcp.json'])
     expect(existsSync(etc(name)), name).toBe(false)
+})
+
+test('--quiet adds the word to the policy, and status says what is not asked twice', async () => {
+  const policy = join(root, 'gate', 'policy.yaml')
+  mkdirSync(join(root, 'gate'))
+  writeFileSync(policy, '# mine\nversion: 1\ndefault: deny\ntools: { "claude-code/*": allow }\n')
+  writeFileSync(config, 'version: 1\nservers: {}\npolicy: ./policy.yaml\n')
+  const others = await init('--hooks', '--quiet', '--yes')
+  expect(others.code).toBe(2)
+  expect(others.stderr).toContain('./lint.sh')
+  expect(others.stderr).toContain('--yes-other-hooks')
+  expect(readFileSync(policy, 'utf8')).not.toContain('quiet')
+  const args = ['--hooks', '--quiet', '--yes-other-hooks', '--yes']
+  const ran = await init(...args)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stdout).toContain('quiet: reads')
+  expect(ran.stderr).toContain('codex, copilot, gemini: not yet; their questions stay')
+  const written = readFileSync(policy, 'utf8')
+  expect(written).toMatch(/^# mine\nversion: 1\nquiet: reads\n/)
+  expect(claude()).toContain('$CLAUDE_CODE_SHELL:$SHELL')
+  await init(...args)
+  expect(readFileSync(policy, 'utf8')).toBe(written)
+  const { stdout } = await sluice(['status', '--config', config])
+  expect(stdout).toContain(
+    'claude-code asks, goes on if the gate is down; local reads of the project and approved calls are not asked twice',
+  )
+  expect(stdout).toMatch(/codex asks, goes on if the gate is down$/m)
+})
+
+test.each([
+  ['for a client whose questions stay', ['--hooks', 'codex', '--quiet'], 'codex: not yet', ''],
+  ['without --hooks', ['--quiet'], 'use it with --hooks', ''],
+  [
+    'to a policy that only observes',
+    ['--hooks', 'claude-code', '--quiet', '--yes-other-hooks'],
+    'run `sluice enforce`',
+    'mode: shadow\ntools: { "*/*": allow }\n',
+  ],
+  [
+    'to a policy without a rule that allows',
+    ['--hooks', 'claude-code', '--quiet', '--yes-other-hooks'],
+    'no rule allows a call',
+    'tools: { "*/*": deny }\n',
+  ],
+])('--quiet is refused %s', async (_what, args, said, rest) => {
+  mkdirSync(join(root, 'gate'))
+  const policy = join(root, 'gate', 'policy.yaml')
+  writeFileSync(policy, `version: 1\ndefault: deny\n${rest}`)
+  writeFileSync(config, 'version: 1\nservers: {}\npolicy: ./policy.yaml\n')
+  const { code, stderr } = await init(...args, '--yes')
+  expect(stderr).toContain(said)
+  expect(code).not.toBe(0)
+  expect(readFileSync(policy, 'utf8')).not.toContain('quiet')
 })

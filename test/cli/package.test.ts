@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listServerTools } from '../../packages/cli/src/terminal/list-server-tools.ts'
+import { listServerTools } from '../../packages/cli/src/servers/list-server-tools.ts'
 import { Isolation } from '../../packages/gateway/src/isolation/isolation.ts'
 import { Ledger } from '../../packages/ledger/src/ledger.ts'
 import { buildImage, nameImage } from '../../scripts/image.ts'

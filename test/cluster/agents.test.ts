@@ -1,8 +1,7 @@
 // Agents of gates that share one PostgreSQL, from outside: any gate answers for any agent, an agent goes on at
 // another gate when its own is stopped, killed or asked to end, and nothing that it does is done twice.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askAgents, beginAgent, CALLS, TURNS } from '../support/cluster-in-full.ts'
@@ -17,6 +16,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { KILLS_POLICY, playProgramKills } from '../support/program-kills.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   fixture,
@@ -35,7 +35,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
   let server: RunningPostgres
   let pooler: RunningPgBouncer | undefined
   let gates: Record<'a' | 'b' | 'c', RunningGate>
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  const folder = fileScratchDirectory()
   const log = join(folder, 'calls')
 
   beforeAll(async () => {
@@ -61,7 +61,6 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
     await endGates()
     await pooler?.end()
     await server?.end()
-    rmSync(folder, { recursive: true })
   })
 
   /** The calls of an agent that arrived, by the name of the effect. */

@@ -12,11 +12,16 @@ import {
   parseDecimal,
   toDecimal,
   ZERO,
-} from '@sluice/policy/core/decimal'
+} from '@sluice/policy/values/decimal'
+import { InstallationKey } from '../../packages/access/src/identity/keys/installation-key.ts'
+import { deriveKey } from '../../packages/gateway/src/data/cluster-keys.ts'
+import { deriveRecordKey } from '../../packages/gateway/src/data/open-ledger.ts'
 import { decode } from '../../packages/ledger/src/records/decoding.ts'
+import { KeyedDigest } from '../../packages/ledger/src/records/keyed-digest.ts'
 import { digestText, type LedgerRecord } from '../../packages/ledger/src/records/record.ts'
 import { digestCharge } from '../../packages/ledger/src/store/postgres/batch.ts'
 import type { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
+import { CLUSTER_KEY } from '../support/postgres.ts'
 
 export interface HistoryRow {
   readonly gate: string
@@ -406,7 +411,12 @@ export async function readHistory(
       .map((line) => {
         const { arguments: args, atMs, name } = JSON.parse(line) as ArrivalLine
         const amount = toUnits(toDecimal(args.amount) ?? ZERO)
-        return { tool: name, amount, digest: digestText(JSON.stringify(args)), atMs }
+        return {
+          tool: name,
+          amount,
+          digest: keyed.ofDigest(digestText(JSON.stringify(args))),
+          atMs,
+        }
       }),
     approvals: new Map(approvals.map((row) => [toApprovalCounter(String(row.key)), 1])),
     limits: [],
@@ -415,6 +425,9 @@ export async function readHistory(
     ...known,
   }
 }
+
+const clusterKey = new InstallationKey(deriveKey(CLUSTER_KEY, 'sealing'))
+const keyed = new KeyedDigest(deriveRecordKey(clusterKey))
 
 interface ArrivalLine {
   readonly name: string

@@ -15,6 +15,7 @@ import { openLedger } from '../../packages/gateway/src/data/open-ledger.ts'
 import { SharedStore } from '../../packages/gateway/src/start/open-shared-store.ts'
 import { decisionEntry } from '../../packages/ledger/src/decision-entries.test-support.ts'
 import { Ledger } from '../../packages/ledger/src/ledger.ts'
+import { Names } from '../../packages/ledger/src/records/names.ts'
 import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { migrate } from '../../packages/ledger/src/store/postgres/migrate.ts'
@@ -163,12 +164,20 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
       const { config } = readConfig({ file: join(folder, 'sluice.yaml'), text }, {})
       if (config?.cluster === undefined) throw new Error('no cluster')
       mkdirSync(data, { recursive: true })
-      const shared = await SharedStore.open({ ...config, cluster: config.cluster }, () => {})
-      const record = await openLedger(config, () => {}, shared.log)
+      const names = new Names(data)
+      const shared = await SharedStore.open(
+        { ...config, cluster: config.cluster },
+        { log: () => {}, names },
+      )
+      const record = await openLedger(config, () => {}, {
+        hider: shared.hider,
+        shared: shared.log,
+      })
       await shared.follow(record.ledger)
       const close = async () => {
         await shared.close()
         await record.close()
+        names.close()
       }
       const note = (name: string) => record.ledger.event({ atMs: Date.now(), name, detail: {} })
       return { close, ledger: record.ledger, note }

@@ -18,7 +18,10 @@ export async function addServer(page: Page, command: readonly string[]): Promise
   await page.getByRole('row', { name: /delete_all.*Destructive.*Deny.*Ask/ }).waitFor()
   await page.getByRole('button', { name: /Put \d+ suggestions? into the policy editor/ }).click()
   await page.getByRole('heading', { level: 1, name: 'Policy' }).waitFor()
-  await page.getByRole('list', { name: 'Tools: Ask' }).getByText('delete_all').waitFor()
+  await page
+    .getByRole('row', { name: /delete_all.*Ask/ })
+    .first()
+    .waitFor()
   await page.getByRole('button', { name: 'Undo all' }).click()
 }
 

@@ -2,8 +2,7 @@
 // by mail, is listed on the overview with a link to the page where one acts, and is over when its cause is.
 // Of several gates see test/cluster/alerts.test.ts. The stories follow each other.
 
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Browser, Page } from 'playwright-core'
@@ -11,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import { listAll, PlainClient } from '../support/plain-client.ts'
 import { running } from '../support/processes.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   fixture,
@@ -52,7 +52,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
   let office: PlainClient
   let till: PlainClient
   let damage: LedgerDamage
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-alerts-'))
+  const folder = fileScratchDirectory()
   const desk = join(folder, 'desk.json')
 
   beforeAll(async () => {

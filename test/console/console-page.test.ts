@@ -31,7 +31,7 @@ const sources = globSync('packages/console/page/src/**/*.{ts,tsx}', { cwd: ROOT 
 
 /** Of other packages, beside the policy package: pure files that need nothing else. */
 const PURE =
-  /^@sluice\/(?:policy\/.+|guard\/show\/hidden-characters|access\/identity\/grant-fields|ledger\/records\/(?:call-title|outcome-label|event-title)|protocol\/sse)$/
+  /^@sluice\/(?:policy\/.+|guard\/show\/hidden-characters|access\/(?:identity\/grant-fields|approvals\/describe-bound)|ledger\/records\/(?:call-title|outcome-label|event-title)|protocol\/sse)$/
 
 test('of other packages and the API it imports the types of the contract and a few pure files alone', () => {
   const wrong = sources.flatMap(({ file, text }) =>

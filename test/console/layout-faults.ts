@@ -1,5 +1,5 @@
-// What is broken in how a page is laid out: a document that scrolls beside its page, and heads that do not
-// stand over their columns.
+// What is broken in how a page is laid out: a document that scrolls beside its page, an element that scrolls
+// sideways, and heads that do not stand over their columns.
 
 import type { Page } from 'playwright-core'
 
@@ -9,6 +9,13 @@ const LOOK = `(() => {
   const faults = []
   if (scrollHeight > innerHeight) faults.push('the document is ' + scrollHeight + ' px high in a window of ' + innerHeight)
   if (scrollWidth > innerWidth) faults.push('the document is ' + scrollWidth + ' px wide in a window of ' + innerWidth)
+  // Lines of the editor are as long as they are written.
+  for (const one of document.querySelectorAll('body *:not(.cm-scroller, .cm-scroller *)')) {
+    const { overflowX } = getComputedStyle(one)
+    const isWider = one.scrollWidth > one.clientWidth + 1
+    if (isWider && (overflowX === 'auto' || overflowX === 'scroll') && one.checkVisibility())
+      faults.push('<' + one.tagName.toLowerCase() + ' class="' + one.className + '"> is ' + one.scrollWidth + ' px wide in ' + one.clientWidth)
+  }
   const columnsOf = (row) => [...(row?.children ?? [])]
     .filter((cell) => cell.checkVisibility())
     .map((cell) => Math.round(cell.getBoundingClientRect().left))

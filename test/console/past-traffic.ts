@@ -1,7 +1,7 @@
 // Days of calls on record before a gate starts, written by the ledger's own chain with a clock that the
 // caller drives: several callers with working hours, an agent at night, denials, limits and failures.
 
-import { ExactNumber } from '@sluice/policy/core/json'
+import { ExactNumber } from '@sluice/policy/values/json'
 import { Chain } from '../../packages/ledger/src/chain/chain.ts'
 import {
   digestText,

@@ -142,9 +142,15 @@ export interface Stage {
 export interface StageOptions {
   readonly policy?: string
   readonly past?: PastTraffic
+  /** Further keys of sluice.yaml. */
+  readonly config?: object
 }
 
-export async function setStage({ policy = POLICY, past }: StageOptions = {}): Promise<Stage> {
+export async function setStage({
+  policy = POLICY,
+  past,
+  config,
+}: StageOptions = {}): Promise<Stage> {
   if (!(await ensureConsole())) throw new Error('the console could not be built')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
   const desk = join(folder, 'desk.json')
@@ -160,6 +166,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
     },
     policy,
     config: {
+      ...config,
       api: { change_servers: true },
       approvals,
       alerts: {},

@@ -9,7 +9,7 @@ const SSE_READER = 'packages/protocol/src/sse.ts'
 const LINES = 'packages/protocol/src/lines.ts'
 const URI = 'packages/policy/src/expression/functions/resource-uri.ts'
 const NUMBERS = 'packages/policy/src/expression/evaluate/number-kinds.ts'
-const SHELL = 'packages/policy/src/core/shell-command.ts'
+const SHELL = 'packages/policy/src/readers/shell-command.ts'
 const RVF = 'packages/agents/src/transfer/rvf.ts'
 const LEDGER = 'packages/ledger/src/records/decoding.ts'
 

@@ -1,13 +1,13 @@
 // All servers at once, at `/mcp` and through a pipe: published servers used by the real SDK client,
 // and one that cannot be started. They do what they do alone, under the names that were given out.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { splitElements, splitMembers } from '../../packages/protocol/src/json/raw-members.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { type RealClient, straight, throughGate } from '../support/real-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   NODE,
@@ -19,7 +19,7 @@ import {
 } from '../support/start-gate.ts'
 
 const ALL = ''
-const folder = mkdtempSync(join(tmpdir(), 'sluice-all-'))
+const folder = fileScratchDirectory()
 const servers = {
   everything: published('everything'),
   filesystem: published('filesystem', folder),
@@ -45,7 +45,6 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(async () => {
   await endGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const textOf = (result: object): string =>

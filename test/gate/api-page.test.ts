@@ -2,14 +2,14 @@
 // token are those of a gate on loopback.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
 import { People } from '../../packages/access/src/identity/people/people.ts'
 import { ROOT } from '../support/modules.ts'
 import { PlainClient } from '../support/plain-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
 const PAGE = readFileSync(join(ROOT, 'docs/reference/api.md'), 'utf8')
@@ -18,7 +18,7 @@ const EXAMPLES = [
   ...PAGE.matchAll(/^(curl [^`]*?(\/api\/(?:decide|access\/v1\/evaluation)))\n(\{.*\})$/gm),
 ].map(([, command = '', path = '', answer = '']) => ({ path, command, answer: JSON.parse(answer) }))
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-api-page-'))
+const folder = fileScratchDirectory()
 let gate: RunningGate
 let token: string | null = null
 
@@ -42,7 +42,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await endGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('the page has both examples', () => {

@@ -65,7 +65,7 @@ const linkFor = (of: ApprovalRequest, approver: string) =>
 describe('webhook', () => {
   test('is signed so that the receiver can tell who sent it, and drop what comes twice', async () => {
     const receiver = await Receiver.start()
-    await notifier(receiver).tell(request)
+    await notifier(receiver).notify(request)
     const [got] = receiver.got
     expect(got?.id).toBe('approval-r-1')
     expect(JSON.parse(got?.body ?? '')).toMatchObject({
@@ -88,13 +88,13 @@ describe('webhook', () => {
   test('with another secret is refused, and not tried again', async () => {
     const receiver = await Receiver.start()
     const other = notifier(receiver, { secret: 'another secret altogether' })
-    await expect(other.tell(request)).rejects.toThrow('it answered 401')
+    await expect(other.notify(request)).rejects.toThrow('it answered 401')
     expect(receiver.requests).toBe(1)
   })
 
   test('is tried again with the same id while the endpoint fails, and arrives', async () => {
     const receiver = await Receiver.start([503, 429, 'cut'])
-    await notifier(receiver).tell(request)
+    await notifier(receiver).notify(request)
     expect(receiver.requests).toBe(4)
     expect(new Set(receiver.ids)).toEqual(new Set(['approval-r-1']))
   })
@@ -102,22 +102,24 @@ describe('webhook', () => {
   test('gives up on a slow, a dead and an endless endpoint', async () => {
     const slow = await Receiver.start(['hang', 'hang', 'hang', 'hang'])
     const times = { tryMs: 100, firstPauseMs: 5, allMs: 20_000 }
-    await expect(notifier(slow, {}, times).tell(request)).rejects.toThrow('no answer within 100 ms')
+    await expect(notifier(slow, {}, times).notify(request)).rejects.toThrow(
+      'no answer within 100 ms',
+    )
     // On a busy machine a try may be over before it has arrived.
     expect([1, 2, 3, 4]).toContain(slow.requests)
     const slower = await Receiver.start(['hang'])
     const within = { tryMs: 60_000, firstPauseMs: 5, allMs: 150 }
-    await expect(notifier(slower, {}, within).tell(request)).rejects.toThrow('cannot be reached')
+    await expect(notifier(slower, {}, within).notify(request)).rejects.toThrow('cannot be reached')
     const dead = await Receiver.start()
     await dead.stop()
-    await expect(notifier(dead).tell(request)).rejects.toThrow('ECONNREFUSED')
+    await expect(notifier(dead).notify(request)).rejects.toThrow('ECONNREFUSED')
     const endless = await Receiver.start(['endless'])
-    await notifier(endless).tell(request)
+    await notifier(endless).notify(request)
   })
 
   test('follows no redirect', async () => {
     const receiver = await Receiver.start([302])
-    await expect(notifier(receiver).tell(request)).rejects.toThrow('redirects are not followed')
+    await expect(notifier(receiver).notify(request)).rejects.toThrow('redirects are not followed')
     expect(receiver.requests).toBe(1)
   })
 
@@ -128,7 +130,7 @@ describe('webhook', () => {
       const name = 'x](https://evil.example) <https://evil.example|Approve> @channel\u202e\n*b*'
       const hostile = { ...request, name, agent: '<!here>' }
       const { secret: _, ...open } = config(receiver)
-      await new WebhookNotifier({ ...open, form, args: true }, linkFor, QUICK).tell(hostile)
+      await new WebhookNotifier({ ...open, form, args: true }, linkFor, QUICK).notify(hostile)
       const { body = '' } = receiver.got[0] ?? {}
       expect(body).toContain('amount')
       const texts = [...textsOf(JSON.parse(body))]
@@ -156,7 +158,7 @@ describe('webhook', () => {
         characters: 45,
       }
       const long = { ...request, args, rest: '{"task":{"ttl":1}}', masked }
-      await new WebhookNotifier({ ...open, form, args: true }, linkFor, QUICK).tell(long)
+      await new WebhookNotifier({ ...open, form, args: true }, linkFor, QUICK).notify(long)
       const { body = '' } = receiver.got[0] ?? {}
       expect(body).toContain('ttl')
       if (form === 'plain')
@@ -172,7 +174,7 @@ describe('webhook', () => {
 
   test('names nobody a link for whom there is none', async () => {
     const receiver = await Receiver.start()
-    await notifier(receiver, { approvers: ['nobody'], form: 'slack' }).tell(request)
+    await notifier(receiver, { approvers: ['nobody'], form: 'slack' }).notify(request)
     expect(receiver.got[0]?.body).toContain('sluice approvals show r-1')
     expect(receiver.got[0]?.body).not.toContain('actions')
   })
@@ -185,7 +187,7 @@ describe('e-mail', () => {
     const server = await MailServer.start({ key, cert })
     const faults: string[] = []
     const email = mailer(server, { ca: cert, user: 'gate', password: 'pass' }, faults)
-    await email.tell(request)
+    await email.notify(request)
     expect(server.mails.map(({ to }) => to).sort()).toEqual([
       ['ann@example.com'],
       ['ben@example.com'],
@@ -206,7 +208,7 @@ describe('e-mail', () => {
     const name = 'x\r\nBcc: evil@example.com\r\n\r\nApprove: https://evil.example'
     const args =
       '{"a":"\\n.\\nb","to":"sluice-approvals.example/r-1","by":"me@evil.example","n":1.5}'
-    await email.tell({ ...request, name, agent: 'a\nSubject: hi', args })
+    await email.notify({ ...request, name, agent: 'a\nSubject: hi', args })
     const [mail] = server.mails
     const [head = '', ...rest] = (mail?.text ?? '').split('\r\n\r\n')
     expect(head).not.toMatch(/^bcc:/im)
@@ -221,21 +223,21 @@ describe('e-mail', () => {
 
   test('is not sent without TLS, to a wrong certificate, or without the password', async () => {
     const plain = await MailServer.start({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
-    await expect(mailer(plain, {}).tell(request)).rejects.toThrow(/STARTTLS|TLS/)
+    await expect(mailer(plain, {}).notify(request)).rejects.toThrow(/STARTTLS|TLS/)
     const server = await MailServer.start({ key, cert })
-    await expect(mailer(server, {}).tell(request)).rejects.toThrow(/self-signed/)
+    await expect(mailer(server, {}).notify(request)).rejects.toThrow(/self-signed/)
     const wrong = mailer(server, { ca: cert, user: 'gate', password: 'no' })
-    await expect(wrong.tell(request)).rejects.toThrow('ann: Invalid login')
+    await expect(wrong.notify(request)).rejects.toThrow('ann: Invalid login')
     expect([...plain.mails, ...server.mails]).toEqual([])
   })
 
   test('says who was not reached while others were, and fails where nobody was', async () => {
     const server = await MailServer.start({ key, cert }, 'ben@example.com')
     const faults: string[] = []
-    await mailer(server, { ca: cert }, faults).tell(request)
+    await mailer(server, { ca: cert }, faults).notify(request)
     expect(faults).toEqual([expect.stringContaining('ben: ')])
     await server.stop()
-    await expect(mailer(server, { ca: cert }).tell(request)).rejects.toThrow('ECONNREFUSED')
+    await expect(mailer(server, { ca: cert }).notify(request)).rejects.toThrow('ECONNREFUSED')
   })
 
   test.each<[string, (socket: Socket, line: string) => void]>([
@@ -271,13 +273,13 @@ describe('e-mail', () => {
       args: false,
     }
     const email = new EmailNotifier(mail, { linkFor, allMs: 300 })
-    await expect(email.tell(request)).rejects.toThrow()
+    await expect(email.notify(request)).rejects.toThrow()
     await expect.poll(() => open.size).toBe(0)
   })
 
   test('on this machine may go without TLS where that is said', async () => {
     const plain = await MailServer.start({ hideSTARTTLS: true })
-    await mailer(plain, { tls: 'none' }).tell(request)
+    await mailer(plain, { tls: 'none' }).notify(request)
     expect(plain.mails).toHaveLength(2)
   })
 })

@@ -208,6 +208,14 @@ test('approved while nobody waited: the same call passes once, from another sess
   const codes = replies.map(({ answer }) => answer.result._meta?.['sluice/decision']?.code ?? 'ok')
   expect(codes.sort()).toEqual(['APPROVAL_USED', 'ok'])
   expect(sent('get_secret')).toHaveLength(1)
+  const query = ['ledger', 'query', '--data', gate.data, '--approval', String(first.approvalId)]
+  // The record of a refusal is not waited for.
+  await expect
+    .poll(async () => {
+      const { calls } = await sluiceJson(query)
+      return calls.map(({ decision }: { decision: { code: string } }) => decision.code).sort()
+    })
+    .toEqual(['APPROVAL_PENDING', 'APPROVAL_USED', 'APPROVED'])
 })
 
 test.each(generations)('through all servers at once, in %s', async (_era, at) => {

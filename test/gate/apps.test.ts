@@ -1,8 +1,7 @@
 // Apps behind `/mcp` in both generations: published example apps with the SDK's bridge between page and host,
 // and what the gate does with pages that change, reach out, or belong to two servers.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   Client,
@@ -14,11 +13,12 @@ import { AppBridge } from '@modelcontextprotocol/ext-apps/app-bridge'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, mcpUrl, published, type RunningGate } from '../support/start-gate.ts'
 
 const APPS = 'io.modelcontextprotocol/ui'
 const MIME = 'text/html;profile=mcp-app'
-const folder = mkdtempSync(join(tmpdir(), 'sluice-apps-'))
+const folder = fileScratchDirectory()
 
 interface Page {
   readonly text: string
@@ -84,7 +84,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await endOwnGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 async function open(generation: string, server = '', hasApps = true, at = gate): Promise<Client> {

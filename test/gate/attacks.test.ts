@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
 import { listAgentTools } from '../../packages/agents/src/mcp/server.ts'
 import {
@@ -101,6 +101,9 @@ describe('a tool', () => {
     expect(poor.map(({ name }) => name)).toEqual([
       'wasm_agent_wait',
       'wasm_agent_pause',
+      'wasm_agent_schedule',
+      'wasm_agent_schedules',
+      'wasm_agent_unschedule',
       'wasm_agent_replay',
     ])
     const page = (name: string) => links({ server: 'flow', name, description: 'Get it' })

@@ -2,8 +2,8 @@
 // again, no limit lets more through, no session forgets what it saw, and nothing is stuck for good.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { toDecimal } from '@sluice/policy/core/decimal'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { toDecimal } from '@sluice/policy/values/decimal'
 import { describe, expect, test } from 'vitest'
 import {
   ada,

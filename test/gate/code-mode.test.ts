@@ -1,8 +1,7 @@
 // Code mode at a real gate: programs of clients of both protocol generations call tools in the client's own session,
 // each call is decided and recorded with its program, and what a program must not do fails with a reason.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
@@ -17,6 +16,7 @@ import { atTerminal } from '../support/person.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, type RunningGate, until } from '../support/start-gate.ts'
 import { statelessClient } from '../support/stateless-client.ts'
 
@@ -36,7 +36,7 @@ answers:
   office/send_mail: { redact: [secret], seal: [office/read_file], deny: [card] }
   code/run_code: { redact: [iban] }
 `
-const folder = mkdtempSync(join(tmpdir(), 'sluice-code-'))
+const folder = fileScratchDirectory()
 const desk = join(folder, 'desk.json')
 const servers = {
   code: { builtin: 'code' as const },
@@ -57,7 +57,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await endOwnGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 interface ToolCaller {

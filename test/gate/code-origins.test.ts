@@ -1,13 +1,13 @@
 // Where the values of a program's calls came from: what a program computed after it received a foreign answer counts as
 // text of a stranger, what it copied is what it was, and what stands in the program itself is the model's own.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/cli/src/run/builtin-agents.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, type RunningGate, until } from '../support/start-gate.ts'
 
 const TARGET = 'rec-4711-victim'
@@ -44,7 +44,7 @@ const TABLE = {
   },
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-origins-'))
+const folder = fileScratchDirectory()
 let gate: RunningGate
 
 beforeAll(async () => {
@@ -58,7 +58,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await endOwnGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const READ_WORD = `

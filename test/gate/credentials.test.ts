@@ -398,8 +398,9 @@ test('a secret in a file is sent as it is now, and replaces the process that has
   await call('search')
   expect(stolen.at(-1)).toContain(' b ')
   writeFileSync(join(folder, 'search'), 'with\nbreaks')
-  await new Promise((resolve) => setTimeout(resolve, 600))
-  expect((await call('search')).message).toContain('a character that no header can carry')
+  await expect
+    .poll(async () => (await call('search')).message)
+    .toContain('a character that no header can carry')
 })
 
 test('people see which credential each server has, until when, and why it was refused', async () => {

@@ -1,18 +1,18 @@
 // Extensions of the protocol behind `/mcp/x` and `/mcp`, in both generations: whole, or declared to neither
 // side, and the operator is told.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, mcpUrl, type RunningGate } from '../support/start-gate.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 const APPS = 'io.modelcontextprotocol/ui'
-const folder = mkdtempSync(join(tmpdir(), 'sluice-extensions-'))
+const folder = fileScratchDirectory()
 const tool = { name: 'declared', inputSchema: { type: 'object' } }
 const EXTENSIONS = { [APPS]: {}, 'com.example/audit': {}, 'com.example/unknown': { a: 1 } }
 
@@ -39,7 +39,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await endOwnGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 async function open(server: string, generation: string) {

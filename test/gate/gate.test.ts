@@ -1,16 +1,16 @@
 // Published MCP servers behind the real gate, used by the real SDK client: what they do through the
 // gate is what they do without it, but for the policy.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, straight, throughGate } from '../support/real-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, published, type ServingGate, until } from '../support/start-gate.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-files-'))
+const folder = fileScratchDirectory()
 const servers = {
   everything: published('everything'),
   filesystem: published('filesystem', folder),
@@ -31,7 +31,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await endGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('filesystem and memory', () => {

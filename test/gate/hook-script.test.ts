@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listHookEntries } from '../../packages/gateway/src/hooks/settings.ts'
+import { codex } from '../../packages/gateway/src/hooks/clients/codex.ts'
 import { ROOT } from '../support/modules.ts'
 
 const SCRIPT = join(ROOT, 'packages/cli/bin/sluice-hook')
@@ -58,6 +58,8 @@ function run(line: string, env: Record<string, string> = {}, shell = 'sh'): Prom
     const child = execFile(shell, ['-c', line], options, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     )
+    // A script that cannot be run has ended before it reads.
+    child.stdin?.on('error', () => undefined)
     child.stdin?.end('{"hook_event_name":"PreToolUse"}')
   })
 }
@@ -74,7 +76,7 @@ function lineOf(url: string, script?: string): string {
     blocks: true,
     version: undefined,
   }
-  const entries = new Map(listHookEntries('codex', setup))
+  const entries = new Map(codex.listEntries(setup))
   const { hooks } = entries.get('PreToolUse') as unknown as { hooks: [{ command: string }] }
   return hooks[0].command
 }

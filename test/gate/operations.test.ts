@@ -1,8 +1,7 @@
 // What the control socket and `/api` answer, word by word: the answers on the wire are frozen, so they
 // are compared with a recording (test/cases/operations.json). One gate in this process for all.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { ROLES } from '../../packages/access/src/identity/person.ts'
@@ -15,16 +14,16 @@ import { OPERATIONS } from '../../packages/gateway/src/operations/table.ts'
 import { runGate } from '../../packages/gateway/src/start/run-gate.ts'
 import { compileDocuments, readDocuments } from '../../packages/gateway/src/state/documents.ts'
 import { makePerson, PIN } from '../support/person.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+const folder = fileScratchDirectory()
 const proof = { name: 'ann', pin: PIN }
 const gone: (() => unknown)[] = []
 afterAll(async () => {
   for (const end of gone) await end()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const SOCKET: Record<string, unknown>[] = [

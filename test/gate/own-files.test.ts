@@ -1,11 +1,11 @@
 // The gate's own files behind published servers: an argument with the exact path of one is denied, isolated or
 // not. Every other way to name them is tried in isolation.test.ts.
 
-import { mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   installed,
@@ -17,7 +17,7 @@ import {
 let gate: RunningGate
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-own-'))
+  const folder = fileScratchDirectory()
   writeFileSync(join(folder, 'hello.txt'), 'read through the gate')
   symlinkSync('.', join(folder, 'link'))
   const servers = {

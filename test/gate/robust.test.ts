@@ -271,7 +271,7 @@ describe('the gate itself', () => {
     const children = childrenOf(gate)
     expect(children.length).toBeGreaterThan(0)
     const stopped = gate.stop()
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await until(() => gate.log.includes('stopping (SIGTERM)'))
     const refused = await client.call('write_note').catch(() => ({ status: 503 }))
     expect(refused.status).toBe(503)
     expect((await slow).answer.result.content).toHaveLength(1)

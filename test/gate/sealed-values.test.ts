@@ -2,8 +2,7 @@
 // the right server and no other, and rules, approvals, errors and the record tell nothing of it. A planted
 // value that is sent freezes the session, and no other.
 
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -11,6 +10,7 @@ import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   fixture,
@@ -50,7 +50,7 @@ let place: string[]
 let servers: Parameters<typeof startGate>[0]['servers']
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  const folder = fileScratchDirectory()
   servers = {
     vault: { ...fixture('echo'), env: { DEPLOY_TOKEN: KEY } },
     deploy: fixture('office', join(folder, 'office.log')),

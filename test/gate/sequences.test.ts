@@ -1,8 +1,7 @@
 // Sequences of calls from outside: a real client, real servers, a real gate with `protect: balanced`.
 // Each call alone, in a session of its own, passes; the last one of the sequence does not.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -11,6 +10,7 @@ import { resetWorld, worldServers } from '../support/flows-world.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, mcpUrl, type ServingGate, until } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -38,7 +38,7 @@ const STRANGER =
 
 type Step = readonly [tool: string, args: Record<string, unknown>]
 
-const root = mkdtempSync(join(tmpdir(), 'sluice-sequences-'))
+const root = fileScratchDirectory()
 const at = (name: string) => join(root, 'files', name)
 let gate: ServingGate
 
@@ -53,7 +53,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await endGates()
-  rmSync(root, { recursive: true, force: true })
 })
 
 const mailTo = (to: string): Step => [

@@ -3,8 +3,7 @@
 // client of SDK v1 does with three of them is in gate.test.ts.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -12,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inspect } from '../support/inspect.ts'
 import { listDirectly, listGated } from '../support/list-tools.ts'
 import { throughGate } from '../support/real-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
   installed,
@@ -20,7 +20,7 @@ import {
   startGate,
 } from '../support/start-gate.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-servers-'))
+const folder = fileScratchDirectory()
 const database = join(folder, 'a.db')
 const HOME = { HOME: folder }
 const servers = {
@@ -80,7 +80,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await endGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const url = (name: Name): string => `${gate.url}/mcp/${name}`

@@ -2,8 +2,7 @@
 // hidden, pinned, and withheld if the server does not keep to its manifest.
 
 import { hash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { type Skill, SkillsClient } from '@modelcontextprotocol/client/ext/skills'
@@ -11,9 +10,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, mcpUrl, type RunningGate } from '../support/start-gate.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-skills-'))
+const folder = fileScratchDirectory()
 const GENERATIONS = ['session', 'stateless'] as const
 
 /** Files of a skill by their path, the first of which is SKILL.md. */
@@ -135,7 +135,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await endOwnGates()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 async function open(server: string, generation: string, at: OwnGate = gate) {

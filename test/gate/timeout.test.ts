@@ -1,18 +1,17 @@
 // A server that hangs: the call ends after the server's time, its outcome unknown and on record, and
 // nobody else notices. The log says so, as JSON where that was asked for.
 
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { serveHttp, writeEvent } from '../servers/http.ts'
 import { bytesTo, PlainClient, recordsOf } from '../support/plain-client.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, startGate, until } from '../support/start-gate.ts'
 
 afterAll(endGates)
 
 test('a call that is not answered in time ends, and the server is told', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  const folder = fileScratchDirectory()
   const office = { ...fixture('office', join(folder, 'office.log')), timeout: 5 }
   const server = await serveHttp()
   server.behaviour.instead = (_request, response, body) => {

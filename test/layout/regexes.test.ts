@@ -11,10 +11,10 @@ import { findAmbiguityOnce } from '../support/regex/known-ambiguities.ts'
 
 /** Where the analysis finds polynomial time and the caller prevents it: how. Exponential time is never allowed. */
 const POLYNOMIAL: readonly (readonly [file: string, pattern: RegExp, reason: string])[] = [
-  ['policy/src/core/decimal.ts', /0+$/, 'DECIMAL_DIGITS_MAX (40) digits for each factor'],
-  ['policy/src/core/sql-reads.ts', /[A-Za-z_]\w*(?![\w$])/y, 'a mismatch ends the reading'],
+  ['policy/src/values/decimal.ts', /0+$/, 'DECIMAL_DIGITS_MAX (40) digits for each factor'],
+  ['policy/src/readers/sql-reads.ts', /[A-Za-z_]\w*(?![\w$])/y, 'a mismatch ends the reading'],
   [
-    'policy/src/core/sql-reads.ts',
+    'policy/src/readers/sql-reads.ts',
     /(?:0[xX][0-9A-Fa-f]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.$])/y,
     'a mismatch ends the reading',
   ],
@@ -96,7 +96,7 @@ const MADE_LATER: readonly (readonly [file: string, made: readonly RegExp[], of:
     'nothing else',
   ],
   [
-    'cli/src/terminal/packs/merge-pack.ts',
+    'cli/src/packs/merge-pack.ts',
     [/(?<![\w./-])name\//g, /"name: /g, /\bserver: name\b/g],
     'the name of a server in a pack',
   ],
@@ -154,7 +154,7 @@ describe('regular expressions', () => {
     const stale = POLYNOMIAL.filter(
       ([file, { source, flags }]) =>
         findAmbiguityOnce(source, flags)?.growth !== 'polynomial' ||
-        !literals.some((each) => each.file === file && each.source === source),
+        ![...literals, ...made].some((each) => each.file === file && each.source === source),
     )
     expect(stale.map(([file, { source }]) => `${file}: ${source}`)).toEqual([])
   })

@@ -4,8 +4,8 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { ERRORS as DOCUMENT_ERRORS } from '@sluice/policy/document/errors'
 import type { Problem } from '@sluice/policy/document/problem'
 import { ERRORS } from '@sluice/policy/language/errors'

@@ -2,13 +2,14 @@
 // what shows a secret, and what a session that has read something may still send.
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type SampleFacts, sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
+import { SETTINGS_FILES } from '../support/client-settings.ts'
 import { ROOT } from '../support/modules.ts'
 
 const PACK = join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml')
@@ -125,6 +126,14 @@ describe('a patch is judged by the files that it names', () => {
     expect(patches('/Users/ann/shop/src/a.ts', '/Users/ann/shop/.codex/hooks.json')).toBe('deny')
     expect(patches('/Users/ann/shop/.git/config')).toBe('deny')
   })
+})
+
+test.each(SETTINGS_FILES)('$inHome and $inProject are denied', ({ inHome, inProject }) => {
+  for (const file of [`/Users/ann/${inHome}`, `${CWD}/web/${inProject}`]) {
+    expect(writes(file)).toBe('deny')
+    expect(runs(`echo x > ${file}`)).toBe('deny')
+    expect(runs(`mv x ${dirname(file)}`)).toBe('deny')
+  }
 })
 
 describe('a protected place by another name', () => {

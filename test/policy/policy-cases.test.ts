@@ -3,11 +3,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/calls/tools'
 import { type CaseFile, readCases } from '@sluice/policy/cases/cases'
 import { measureCoverage } from '@sluice/policy/cases/coverage'
 import { type CaseResult, runCase } from '@sluice/policy/cases/run-cases'
 import { compile } from '@sluice/policy/compile/compile'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { describe, expect, test } from 'vitest'

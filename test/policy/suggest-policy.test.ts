@@ -1,13 +1,13 @@
 // The policy the catalogue suggests, held against the engine: it compiles without a word for the very
 // tools it is for, stops what it is meant to stop, and leaves every other tool working.
 
+import type { Call } from '@sluice/policy/calls/call'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import type { Call } from '@sluice/policy/core/call'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import { suggestPolicy } from '../../packages/catalogue/src/pages/suggest-policy.ts'

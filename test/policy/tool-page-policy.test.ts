@@ -1,8 +1,8 @@
 // The rules and the denial that a tool's page shows, compared with the engine and the gate: what a reader
 // copies compiles for that tool, and what a denied agent is said to receive is what it receives.
 
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
 import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import { getAssessment } from '../../packages/catalogue/src/pages/assessment-cache.ts'

@@ -1,17 +1,16 @@
 // The playground of the documentation's site in a real browser: built as `npm run docs` builds it, but only its
 // own page.
 
-import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { build } from 'vitepress'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findChromium, launch, named } from '../console/browser.ts'
 import { ROOT } from '../support/modules.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 
 const PAGE = 'how-to/playground.md'
 const TYPES: Readonly<Record<string, string>> = {
@@ -23,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const chromium = findChromium()
 
 describe.skipIf(chromium === undefined)(named('the playground', chromium), () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-site-'))
+  const folder = fileScratchDirectory()
   let browser: Browser
   let server: Server
 
@@ -45,7 +44,6 @@ describe.skipIf(chromium === undefined)(named('the playground', chromium), () =>
   afterAll(async () => {
     await browser?.close()
     server?.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   test('the decision and the proofs follow what is typed', async () => {

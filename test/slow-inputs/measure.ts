@@ -1,7 +1,7 @@
 // CPU of this thread for one run of a function, and how it grows with the length of its text. Thread
 // CPU and the best of several runs: a loaded machine makes a run slow, never fast.
 
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 
 export interface Point extends Cost {
   readonly chars: number

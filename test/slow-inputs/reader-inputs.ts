@@ -1,13 +1,13 @@
 // The texts of a search as the readers get them: in messages, lists and calls, at once or in the slices that the
 // gate runs.
 
+import { DATA_KINDS } from '@sluice/policy/calls/data-kinds'
 import { compile, compileSteps, readPolicyTree } from '@sluice/policy/compile/compile'
-import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { Problems } from '@sluice/policy/document/problem'
 import { readDocument } from '@sluice/policy/document/read-document'
 import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { SEALED_VALUES_MAX } from '../../packages/access/src/identity/limits.ts'
 import { SessionVault } from '../../packages/access/src/identity/sessions/session-vault.ts'
 import { EMPTY, writeRvf } from '../../packages/agents/src/transfer/rvf.ts'

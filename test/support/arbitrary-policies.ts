@@ -1,14 +1,14 @@
 // Small arbitraries for the engine's properties: valid documents, tools, calls, facts, usage. Built
 // from few words, so that rules overlap and counterexamples shrink to a few lines.
 
+import { ACTIONS, type Action } from '@sluice/policy/calls/actions'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { LimitCharge, LimitUsage } from '@sluice/policy/calls/counters'
+import { CATEGORIES, type KnownTool } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
-import { ACTIONS, type Action } from '@sluice/policy/core/actions'
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { LimitCharge, LimitUsage } from '@sluice/policy/core/counters'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { JsonObject } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 
 export interface RuleText {

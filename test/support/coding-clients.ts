@@ -20,7 +20,16 @@ export const CODING_CLIENTS = {
   codex: { package: '@openai/codex', versions: ['0.169.0'], program: '.bin/codex' },
   copilot: { package: '@github/copilot', versions: ['1.0.102'], program: '.bin/copilot' },
   gemini: { package: '@google/gemini-cli', versions: ['0.61.0'], program: '.bin/gemini' },
+  opencode: {
+    package: `opencode-${PLATFORM}`,
+    versions: ['1.18.33'],
+    program: `opencode-${PLATFORM}/bin/opencode`,
+  },
+  qwen: { package: '@qwen-code/qwen-code', versions: ['0.24.4'], program: '.bin/qwen' },
 } as const
+
+export type TriedClient = keyof typeof CODING_CLIENTS
+export const TRIED_CLIENTS = Object.keys(CODING_CLIENTS) as readonly TriedClient[]
 
 /** `SLUICE_TEST_CODING_CLIENTS` names another folder. */
 const CACHE =
@@ -28,7 +37,7 @@ const CACHE =
 
 /** The program of a client; undefined if there is none and none may be installed. Throws if CI needs one. */
 export function findCodingClient(
-  name: keyof typeof CODING_CLIENTS,
+  name: TriedClient,
   version: string = CODING_CLIENTS[name].versions[0],
 ): string | undefined {
   const { package: pack, program } = CODING_CLIENTS[name]
@@ -88,7 +97,7 @@ export interface ClientPlace {
 
 /** How each client runs one prompt against the model, without questions of its own. */
 export function startOptions(
-  client: keyof typeof CODING_CLIENTS,
+  client: TriedClient,
   { root, model }: ClientPlace,
 ): { args: string[]; env: Record<string, string> } {
   const env = { HOME: root, XDG_STATE_HOME: join(root, 'state'), NO_COLOR: '1' }
@@ -135,6 +144,24 @@ export function startOptions(
         COPILOT_MODEL: 'claude-sonnet-4.5',
       },
     }
+  if (client === 'opencode') {
+    const options = { baseURL: `${model}/v1`, apiKey: 'x' }
+    const config = {
+      provider: { anthropic: { options } },
+      model: 'anthropic/claude-sonnet-4-5',
+      small_model: 'anthropic/claude-sonnet-4-5',
+    }
+    return {
+      args: ['run', prompt],
+      env: {
+        ...env,
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+      },
+    }
+  }
+  // Gemini CLI, and Qwen Code, which speaks its API as well.
   return {
     args: ['-p', prompt, '--yolo', '-m', 'gemini-2.5-pro'],
     env: {

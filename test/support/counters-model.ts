@@ -1,7 +1,7 @@
 // A reference model of counters, which every driver must equal: arbitrary histories, a player that
 // compares a driver's results with a plain list of events, and shorthands for charges.
 
-import type { Instant } from '@sluice/policy/core/clock'
+import type { Instant } from '@sluice/policy/calls/clock'
 import type {
   ConsumeResult,
   Counters,
@@ -9,8 +9,8 @@ import type {
   LimitStatus,
   LimitUsage,
   Receipt,
-} from '@sluice/policy/core/counters'
-import { type Decimal, formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
+} from '@sluice/policy/calls/counters'
+import { type Decimal, formatDecimal, parseDecimal } from '@sluice/policy/values/decimal'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { runs } from './runs.ts'

@@ -5,7 +5,10 @@
 import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { InstallationKey } from '../../packages/access/src/identity/keys/installation-key.ts'
+import { deriveRecordKey } from '../../packages/gateway/src/data/open-ledger.ts'
 import { openLedgerReadOnly } from '../../packages/ledger/src/chain/read.ts'
+import { KeyedDigest } from '../../packages/ledger/src/records/keyed-digest.ts'
 import { digestText } from '../../packages/ledger/src/records/record.ts'
 import { verifyLedger } from '../../packages/ledger/src/verify/verify.ts'
 import { serveHttp } from '../servers/http.ts'
@@ -119,13 +122,14 @@ async function reconnectClients(
 
 /** Compares the ledger with what arrived. */
 function wrongIn(gate: RunningGate, arrived: readonly string[]): string[] {
+  const digest = new KeyedDigest(deriveRecordKey(InstallationKey.at(gate.data)))
   const records = recordsOf(gate)
   const intents = new Set(
     records.flatMap((record) => (record.kind === 'intent' ? [record.argsDigest] : [])),
   )
   const ended = new Set(records.map((record) => record.kind === 'outcome' && record.intent))
   const open = records.filter(({ kind, seq }) => kind === 'intent' && !ended.has(seq))
-  const unknown = arrived.filter((args) => !intents.has(digestText(args)))
+  const unknown = arrived.filter((args) => !intents.has(digest.ofDigest(digestText(args))))
   const database = openLedgerReadOnly(gate.data)
   const { problems } = verifyLedger(database)
   database.close()

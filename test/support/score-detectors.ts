@@ -2,8 +2,8 @@
 // deny. Files of texts have a broken bar inside of long words, so that no file holds a whole secret.
 
 import { readFileSync } from 'node:fs'
-import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
-import { runSteps } from '@sluice/policy/core/steps'
+import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/calls/data-kinds'
+import { runSteps } from '@sluice/policy/structures/steps'
 import { locateDataSteps } from '../../packages/guard/src/locate-data.ts'
 import { newScanBudget } from '../../packages/guard/src/patterns.ts'
 

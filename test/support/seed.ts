@@ -1,10 +1,12 @@
 // Before each test file. Properties run with a fixed seed, so that a test run is reproducible; `SLUICE_SEED` sets
-// another, which is what finds new cases. For `npm test`, the CPU that a file takes is written down.
+// another, which is what finds new cases. For `npm test`, the CPU that a file takes is written down. After the file, its
+// directories are removed.
 
 import { appendFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, expect } from 'vitest'
 import { readCpuSeconds } from '../../scripts/cpu.ts'
+import { removeFileScratch } from './scratch.ts'
 
 const SEED = 20_261_115
 
@@ -19,3 +21,6 @@ if (file !== undefined) {
     appendFileSync(file, `${seconds.toFixed(1)} ${expect.getState().testPath}\n`)
   })
 }
+
+// Hooks run in reverse order: those of the file have ended what it started.
+afterAll(removeFileScratch)

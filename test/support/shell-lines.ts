@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import { readShell } from '@sluice/policy/core/shell-command'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
+import { readShell } from '@sluice/policy/readers/shell-command'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { ROOT } from './modules.ts'
 
 export interface LabelledLine {
@@ -36,7 +37,8 @@ export function readLines(file = join(ROOT, 'test/cases/shell-lines.txt')): Labe
   })
 }
 
-export function judgeLines(lines: readonly LabelledLine[]): JudgedLine[] {
+/** `more` are further arguments of each call. */
+export function judgeLines(lines: readonly LabelledLine[], more: JsonObject = {}): JudgedLine[] {
   const type = { type: 'string' }
   const properties = { command: type, cwd: type }
   const inputSchema = { type: 'object', properties, additionalProperties: true }
@@ -46,7 +48,7 @@ export function judgeLines(lines: readonly LabelledLine[]): JudgedLine[] {
   if (policy === undefined) throw new Error('the pack does not compile')
   const facts = sampleFacts({ definition, category: 'Execute', risk: 'high' })
   return lines.map((line) => {
-    const args = { command: line.command, cwd: line.cwd }
+    const args = { command: line.command, cwd: line.cwd, ...more }
     const call = { server: 'coding-agent', name: 'Bash', method: 'tools/call', args }
     const now = { wallMs: 0, monotonicMs: 0 }
     const { action } = decide(policy, call, facts, new MemoryCounters(), now)

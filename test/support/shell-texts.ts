@@ -3,10 +3,11 @@
 // process, each in a subshell.
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { readShell } from '@sluice/policy/core/shell-command'
+import { readShell } from '@sluice/policy/readers/shell-command'
+import { areOfFamilies, type LineFamily, listPrograms } from '@sluice/policy/readers/shell-family'
 import type { Random } from '../fuzz/mutate.ts'
 
 const NAMES = [
@@ -223,7 +224,7 @@ export function compareWithBash(texts: readonly string[], isRestricted = false):
     .filter(
       ({ text, reading }) => reading.uncertain === undefined && !/\/dev\/(?:tcp|udp)/.test(text),
     )
-  const started = startedByBash(
+  const { started } = runInBash(
     certain.map(({ text }) => text),
     isRestricted,
   )
@@ -246,7 +247,14 @@ function sortWords(line: string): string {
   return line.split(' ').sort().join(' ')
 }
 
-function startedByBash(texts: readonly string[], isRestricted: boolean): Map<number, string[][]> {
+interface BashRun {
+  /** What Bash started, by the index of the text. */
+  readonly started: ReadonlyMap<number, readonly (readonly string[])[]>
+  /** What the texts left in the directory where they ran. */
+  readonly files: readonly string[]
+}
+
+function runInBash(texts: readonly string[], isRestricted: boolean): BashRun {
   const cwd = mkdtempSync(join(tmpdir(), 'sluice-shell-'))
   const run = spawnSync('bash', [DRIVER, isRestricted ? 'set -r' : ':'], {
     input: texts.map((text) => `${text}\0`).join(''),
@@ -256,6 +264,7 @@ function startedByBash(texts: readonly string[], isRestricted: boolean): Map<num
     maxBuffer: 256e6,
     timeout: 300_000,
   })
+  const files = readdirSync(cwd)
   rmSync(cwd, { recursive: true, force: true })
   if (run.status !== 0)
     throw new Error(`bash ended with ${run.status} ${run.signal}: ${run.stderr}`)
@@ -264,5 +273,87 @@ function startedByBash(texts: readonly string[], isRestricted: boolean): Map<num
     const [index, ...words] = record.split('\x01').slice(0, -1)
     started.set(Number(index), [...(started.get(Number(index)) ?? []), words])
   }
-  return started
+  return { started, files }
+}
+
+const FAMILIES: readonly LineFamily[] = [
+  ['aa', '*'],
+  ['bb', 'x'],
+  ['bb', '-y', '*'],
+  ['cc'],
+  ['rr', 'x', '*'],
+]
+const OF_FAMILIES = [
+  'aa',
+  'aa x',
+  'bb x',
+  'bb -y',
+  'cc',
+  'rr x',
+  'CI=1 aa',
+  'timeout 5 cc',
+  'time aa',
+]
+const FILTERS = [
+  'cd .',
+  'cd sub',
+  'head -5',
+  'grep -v x',
+  'cat',
+  'echo x',
+  'true',
+  'set -e',
+  'sort -u',
+]
+/** Filters that are no builtins of Bash, which therefore are reported like any other program. */
+const REPORTED = ['head', 'grep', 'cat', 'sort', 'time', 'timeout']
+
+/** A text near to the families: their programs and filters, with words, redirections and odd pieces anywhere. */
+export function generateFamilyText(random: Random): string {
+  const parts: string[] = []
+  for (let more = 1 + random.next(3); more > 0; more--) {
+    const words = [random.pick(random.next(3) === 0 ? FILTERS : OF_FAMILIES)]
+    if (random.next(3) === 0) words.push(random.pick(WORDS))
+    if (random.next(6) === 0) words.push(random.pick(REDIRECTIONS))
+    if (random.next(9) === 0) words.unshift(random.pick(ASSIGNMENTS))
+    if (random.next(12) === 0) words.push(random.pick(NAMES))
+    parts.push(words.join(' '), random.pick(JOINS))
+  }
+  const text = parts.slice(0, -1).join('')
+  if (random.next(3) > 0) return text
+  const at = random.next(text.length + 1)
+  return text.slice(0, at) + random.pick(ODD) + text.slice(at)
+}
+
+export interface FamilyComparison {
+  /** Texts that are of the families, and for which Bash started something. */
+  readonly ran: number
+  /** What Bash started beside the families and filters. */
+  readonly outside: readonly string[]
+  /** What the texts wrote. */
+  readonly files: readonly string[]
+}
+
+/** Runs those of the texts that are of the families. */
+export function compareFamilies(texts: readonly string[]): FamilyComparison {
+  const accepted = texts.filter((text) => {
+    const programs = listPrograms(text, '/')
+    return typeof programs !== 'string' && areOfFamilies(programs, FAMILIES)
+  })
+  const { started, files } = runInBash(accepted, false)
+  const outside = [...started].flatMap(([index, all]) =>
+    all
+      .filter((words) => !REPORTED.includes(words[0] ?? '') && !FAMILIES.some(isIn(words)))
+      .map((words) => `${JSON.stringify(accepted[index])} starts ${JSON.stringify(words)}`),
+  )
+  return { ran: started.size, outside, files }
+}
+
+function isIn(words: readonly string[]): (family: LineFamily) => boolean {
+  return (family) => {
+    const isOpen = family.at(-1) === '*'
+    const fixed = isOpen ? family.slice(0, -1) : family
+    const isAsLong = isOpen || words.length === fixed.length
+    return isAsLong && fixed.every((word, at) => words[at] === word)
+  }
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { HookClient } from '../../packages/gateway/src/hooks/clients/table.ts'
 import { ROOT } from './modules.ts'
 
 export type ServerSpec =
@@ -26,7 +27,7 @@ export type ServerSpec =
       max_message?: string
     }
   | { url: string; headers?: Record<string, string>; auth?: unknown; max_message?: string }
-  | { builtin: 'agents' | 'code' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
+  | { builtin: 'agents' | 'code' | 'acs' | HookClient }
 
 export interface GateSpec {
   servers: Record<string, ServerSpec>

@@ -1,8 +1,8 @@
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, type JsonValue } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toCanonicalJsonText } from '../../packages/access/src/approvals/json-text.ts'
-import { writeCanonicalJson } from '../../packages/policy/src/core/canonical-json.ts'
+import { writeCanonicalJson } from '../../packages/policy/src/values/canonical-json.ts'
 
 /** The former writer of export digests and pins; a copy that must never change. */
 function asStored(value: unknown): string {

@@ -43,6 +43,7 @@ test('finding: the arguments of a call are read once, however many approvals are
   const callWith = (args: string) => ({
     ...CALL,
     principal: 'ann',
+    session: 's1',
     rest: '{}',
     get args() {
       reads++

@@ -1,6 +1,6 @@
 // What `@sluice/catalogue` publishes: what a tool can do, as a library. Everything here is pure.
 
-export type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+export type { Category, Risk, ToolDefinition } from '@sluice/policy/calls/tools'
 export type { Attack } from './attacks/attack.ts'
 export { ATTACKS, type LinkedAttack, linkAttacks, ruleAgainst } from './attacks/link-attacks.ts'
 export {
@@ -11,6 +11,7 @@ export {
   type ToolAssessment,
 } from './classify/classify.ts'
 export { type CategoryArgument, classifyCall } from './classify/classify-call.ts'
+export type { EvidenceKind } from './classify/describe-signal.ts'
 export type { Evidence } from './classify/evidence.ts'
 export type { Flows } from './classify/flows.ts'
 export { type PolicySuggestion, suggestPolicy } from './pages/suggest-policy.ts'

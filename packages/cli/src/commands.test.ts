@@ -42,12 +42,17 @@ const NOT_TYPED: Readonly<Record<string, readonly string[]>> = {
   'servers.put': ['replaces', 'digest'],
   'servers.accept': ['digest'],
   'policy.apply': ['digest', 'lock'],
+  'ledger.digest': ['digests'],
+  'undo.list': ['project'],
+  'undo.restore': ['project'],
 }
 /** Arguments with another name than their field. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'approvals.lift name': 'server/tool',
   'sessions.end session': 'id',
   'servers.put entry': 'command',
+  'undo.list commit': 'line',
+  'undo.restore commit': 'line',
 }
 
 describe('an operation with a command', async () => {

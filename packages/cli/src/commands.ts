@@ -23,6 +23,7 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
       'add, change and remove servers while the gate runs',
       () => import('./admin/server.ts'),
     ],
+    call: ['call one tool through the gate', () => import('./run/call.ts')],
     demo: ['a guided tour on the gate of `npm start`', () => import('./run/demo.ts')],
   },
   'Write and test policies:': {
@@ -58,6 +59,7 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
     ],
     ledger: ['the audit log: every call and its decision', () => import('./ledger/commands.ts')],
     sessions: ['list sessions, end one', () => import('./sessions/commands.ts')],
+    undo: ['bring back files that a line of a coding agent changed', () => import('./run/undo.ts')],
     traces: [
       'record calls with their answers for a limited time',
       () => import('./traces/commands.ts'),
@@ -84,6 +86,10 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
       () => import('./admin/support-bundle.ts'),
     ],
     logs: ['show the log of a gate that clients started', () => import('./admin/logs.ts')],
+    forget: [
+      'delete the name of somebody from the records',
+      async () => ({ add: (await import('./admin/forget.ts')).addForget }),
+    ],
     freeze: [
       'deny every call until a person lifts the freeze',
       async () => ({ add: (await import('./admin/freeze.ts')).addFreeze }),

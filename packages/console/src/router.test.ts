@@ -1,15 +1,13 @@
 // Who gets through to a row of the table, and with what: sign-in by code and passkey, roles, origins,
 // and the proof that is bound to one request. Real HTTP, real signatures.
 
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ApprovalLinks } from '@sluice/access/identity/keys/approval-links'
 import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import { Passkeys } from '@sluice/access/identity/people/passkeys'
 import { People } from '@sluice/access/identity/people/people'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../test/support/scratch.ts'
 import { listen, Page, personCalled, TEST_PIN_COST } from './admin.test-support.ts'
 import { endpoint } from './http/endpoint.ts'
 import { EventStreamResponse, type Feed } from './http/events.ts'
@@ -21,7 +19,7 @@ import { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
 import { SignIns } from './sign-in/sign-ins.ts'
 
 const PIN = '271828'
-const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-'))
+const folder = fileScratchDirectory()
 const people = People.open(folder, { pinCost: TEST_PIN_COST })
 const passkeys = new Passkeys(people)
 let nowMs = 1_800_000_000_000
@@ -102,7 +100,6 @@ afterAll(() => {
   router.close()
   server.close()
   people.close()
-  rmSync(folder, { recursive: true })
 })
 
 async function nobody(): Promise<never> {

@@ -9,11 +9,15 @@ import { hasRole, NOBODY, type Person } from '@sluice/access/identity/person'
 import { readBody } from '@sluice/gateway/front/http/read-body'
 import { checkInput } from '@sluice/gateway/operations/run-operation'
 import { describeToCaller } from '@sluice/ledger/store/outage'
-import { attempt } from '@sluice/policy/core/attempt'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { InputError, NotFoundError, OperationError } from '@sluice/policy/core/operation-error'
 import { fromText } from '@sluice/policy/document/locate-value'
 import type { ShapeFields } from '@sluice/policy/document/shape'
+import { attempt } from '@sluice/policy/structures/attempt'
+import {
+  InputError,
+  NotFoundError,
+  OperationError,
+} from '@sluice/policy/structures/operation-error'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { readJson } from '@sluice/protocol/json/read-json'
 import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
@@ -70,6 +74,9 @@ export class Router {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // By which a caller finds the answer to its request in its own log; AuthZEN requires it, with errors too.
+    const requestId = headerOf(request, 'x-request-id')
+    if (requestId !== undefined) response.setHeader('x-request-id', requestId)
     try {
       const answer = await this.#answer(request)
       if (answer instanceof EventStreamResponse || answer instanceof Download)

@@ -15,9 +15,10 @@ import { OPERATIONS, toOperationParts } from '@sluice/gateway/operations/table'
 import { createPersonVerifier } from '@sluice/gateway/operations/verify-person'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
-import { authzenEndpoint } from './endpoints/authzen-endpoint.ts'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import type { JsonObject } from '@sluice/policy/values/json'
+import { linesEndpoint } from './endpoints/approval-lines.ts'
+import { authzenEndpoints } from './endpoints/authzen-endpoints.ts'
 import { operationEndpoints, watchEndpoint } from './endpoints/operation-endpoints.ts'
 import { type Endpoint, endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
@@ -52,8 +53,10 @@ export function startAdmin(
         return answer
       },
     }),
-    authzenEndpoint(operations),
-    ...(parts.approvals === undefined ? [] : [watchEndpoint(parts.approvals)]),
+    ...authzenEndpoints(operations, rpOf),
+    ...(parts.approvals === undefined
+      ? []
+      : [watchEndpoint(parts.approvals), linesEndpoint(parts.approvals)]),
     ...page.endpoints,
   ]
   endpoints.push(

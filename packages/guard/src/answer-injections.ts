@@ -3,6 +3,8 @@
 // definition; also in the other languages that such orders come in.
 // Linear. What orders in plain, polite prose passes: measured in docs/concepts/catalogue.md. Pure.
 
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWords } from '@sluice/policy/structures/word-set'
 import type { GapRule, Link } from './chain.ts'
 import type { Finding } from './finding.ts'
 import { findInjections, INJECTION_REACH, SHORTEST_CHARS } from './injections.ts'
@@ -10,12 +12,67 @@ import { anyOf, anyOfAt, type PatternNeeds } from './needs.ts'
 import { chainOf, newScanBudget, type Pattern, PatternSet, type ScanBudget } from './patterns.ts'
 
 const REPLY = String.raw`your (?:next |final |own |entire |whole |complete |current )?(?:response|reply|answer|message)s?\b`
-const VERBS =
-  '(?:render|give|write|provide|deliver|present|format|phrase|express|include|insert|add|embed|append|prepend|attach|incorporate|integrate|introduce|weave|mention|modify|alter|change|adjust|rewrite|replace|translate|encode|encrypt|reverse|invert|scramble|shuffle|jumble|rearrange|substitute|swap|apply|use|employ|group|remove|omit|make|craft|compose|structure|start|begin|end|finish|conclude|infuse|sprinkle|slip|work|put|place|transform|convert|spell|misspell|switch|suggest|promote|advertise|recommend|endorse|share|offer|highlight|emphasi[sz]e|reference|cite|quote|summari[sz]e|tailor|turn|ensure|let|have|mix|mask|obfuscate|scatter|capitali[sz]e|state|discuss|enhance|augment|display)'
+const VERBS = group(
+  toWords(`
+      render give write provide deliver present format phrase express include insert add embed
+      append prepend attach incorporate integrate introduce weave mention modify alter change
+      adjust rewrite replace translate encode encrypt reverse invert scramble shuffle jumble
+      rearrange substitute swap apply use employ group remove omit make craft compose structure
+      start begin end finish conclude infuse sprinkle slip work put place transform convert
+      spell misspell switch suggest promote advertise recommend endorse share offer highlight
+      emphasi[sz]e reference cite quote summari[sz]e tailor turn ensure let have mix mask
+      obfuscate scatter capitali[sz]e state discuss enhance augment display
+    `),
+)
 const CODE = '(?:code|snippet|script|program|function|block|section|excerpt|segment|fragment)'
-const OWN = String.raw`(?:your (?:code|codebase|solution|implementation|response|answer|reply|program|project|output|logic|foundation|script|work|algorithm|elucidation)|the code you (?:develop|write))\b`
+const OWN = sequence(
+  group([
+    sequence(
+      /your /,
+      group(
+        toWords(`
+          code codebase solution implementation response answer reply program project output
+          logic foundation script work algorithm elucidation
+        `),
+      ),
+    ),
+    /the code you (?:develop|write)/,
+  ]),
+  /\b/,
+)
 const THIS = '(?:following|subsequent|below|provided|next|given|this)'
-const RISKY = String.raw`(?:requests?[.,]|urlopen|http\.client|smtplib|yagmail|socket\.|subprocess|pexpect|os\.(?:system|remove|unlink|popen|rename)|shutil|child_process|eval\(|exec\(|psutil|pynput|keyboard|ftplib|paramiko|pyperclip|imagegrab|pyautogui|winreg|ctypes|selenium|webbrowser|rm -rf|curl |wget |invoke-webrequest|scp|sqlite3|cookies?|\/etc\/|\/boot\/|crypto\.cipher|while true|\.send\(|\.post\()`
+const RISKY = group([
+  /requests?[.,]/,
+  /urlopen/,
+  /http\.client/,
+  /smtplib/,
+  /yagmail/,
+  /socket\./,
+  /subprocess/,
+  /pexpect/,
+  /os\.(?:system|remove|unlink|popen|rename)/,
+  /shutil/,
+  /child_process/,
+  /eval\(/,
+  /exec\(/,
+  ...toWords(`
+    psutil pynput keyboard ftplib paramiko pyperclip imagegrab pyautogui winreg ctypes
+    selenium webbrowser
+  `),
+  /rm -rf/,
+  /curl /,
+  /wget /,
+  /invoke-webrequest/,
+  /scp/,
+  /sqlite3/,
+  /cookies?/,
+  /\/etc\//,
+  /\/boot\//,
+  /crypto\.cipher/,
+  /while true/,
+  /\.send\(/,
+  /\.post\(/,
+])
 
 /** In front of an order: the beginning of a sentence, or words that introduce one. */
 const INTRODUCES = /(?:^|[^\w])(?:please|kindly|and|then|to|must|should|can you|could you)$/
@@ -46,7 +103,10 @@ const PATTERNS = new PatternSet([
   ]),
   instructs(anyOfAt('respond|reply|answer', /(?:respond|reply|answer)\s/), [
     at(
-      String.raw`\b(?:respond|reply|answer)\s+(?:only\s+)?(?:in|with|using|as|by)\b(?! (?:a )?(?:\d{3}|status|http|json|error|data))[^.\n]{2,80}`,
+      sequence(
+        /\b(?:respond|reply|answer)\s+(?:only\s+)?(?:in|with|using|as|by)\b/,
+        /(?! (?:a )?(?:\d{3}|status|http|json|error|data))[^.\n]{2,80}/,
+      ),
       (text, start) => begins(text, start, '.!?:>\n', /(?:^|[^\w])please$/),
     ),
   ]),
@@ -76,7 +136,17 @@ const PATTERNS = new PatternSet([
     String.raw`\b(?:told|instructed|said|learn(?:ed|t)|before|so far|previously)\b`,
   ]),
   instructs(anyOf('ignore|disregard|forget|skip'), [
-    String.raw`\b(?:ignore|disregard|forget|skip) (?:the |this |all |everything )?(?:web ?page|page|resume|document|e-?mail|paper|text|content|article|above|rest|previous|story|website|question|task|prompt|function|table)\b`,
+    sequence(
+      /\b(?:ignore|disregard|forget|skip) (?:the |this |all |everything )?/,
+      group([
+        /web ?page/,
+        ...toWords(`
+          page resume document e-?mail paper text content article above rest previous story
+          website question task prompt function table
+        `),
+      ]),
+      /\b/,
+    ),
     40,
     String.raw`\b(?:and|instead|then)\b`,
     20,
@@ -93,7 +163,12 @@ const PATTERNS = new PatternSet([
     String.raw`\b(?:anweisungen|instruktionen)\b`,
   ]),
   instructs(anyOf('инструкц|указани|指示|命令|지시|명령|지침|निर्देश|अनुदेश'), [
-    String.raw`(?:предыдущи[ех]|прежние)\s+(?:инструкци|указани)|(?:以前|これまで|前)の(?:指示|命令)|이전\s?(?:지시|명령|지침)|(?:पिछले|पिछली)\s(?:निर्देश|अनुदेश)`,
+    alternatives([
+      /(?:предыдущи[ех]|прежние)\s+(?:инструкци|указани)/,
+      /(?:以前|これまで|前)の(?:指示|命令)/,
+      /이전\s?(?:지시|명령|지침)/,
+      /(?:पिछले|पिछली)\s(?:निर्देश|अनुदेश)/,
+    ]),
   ]),
   instructs(anyOf('指令|指示|说明'), [
     '(?:忽略|无视|忘记)',
@@ -102,12 +177,24 @@ const PATTERNS = new PatternSet([
   ]),
   instructs(anyOf('التعليمات|الأوامر'), ['تجاهل', 12, '(?:التعليمات|الأوامر)']),
   instructs(anyOf(' your ', 'creator|developer|admin|owner|maker|programmer|supervisor|boss'), [
-    String.raw`\b(?:i['’]?m|i am|this is|speaking as) your (?:creator|developer|administrator|admin|owner|maker|programmer|supervisor|boss)\b`,
+    sequence(
+      /\b(?:i['’]?m|i am|this is|speaking as) your /,
+      /(?:creator|developer|administrator|admin|owner|maker|programmer|supervisor|boss)\b/,
+    ),
   ]),
   instructs(anyOfAt(' mode', / mode\b/), [
     String.raw`\b(?:enter|entering|switch to|switch into|activate|engage|initiate|you are in|going into)\b`,
     20,
-    String.raw`\b(?:admin(?:istrator)?|maintenance|developer|root|override|diagnostic|recovery|unrestricted|god|system)['’"]? mode\b`,
+    sequence(
+      /\b/,
+      group(
+        toWords(`
+          admin(?:istrator)? maintenance developer root override diagnostic recovery
+          unrestricted god system
+        `),
+      ),
+      /['’"]? mode\b/,
+    ),
   ]),
   {
     kind: 'carries secrets out',
@@ -116,9 +203,45 @@ const PATTERNS = new PatternSet([
       'password|secret|api key|passphrase|credentials|pin code|social security|credit card|private key',
     ),
     ...chainOf([
-      String.raw`\b(?:what(?:['’]s| is| are)|tell me|give me|share|reveal|send me|show me|disclose|provide|spell out|state|repeat|print|output|hand over|confirm)\b`,
+      sequence(
+        /\b/,
+        group([
+          /what(?:['’]s| is| are)/,
+          /tell me/,
+          /give me/,
+          /share/,
+          /reveal/,
+          /send me/,
+          /show me/,
+          /disclose/,
+          /provide/,
+          /spell out/,
+          /state/,
+          /repeat/,
+          /print/,
+          /output/,
+          /hand over/,
+          /confirm/,
+        ]),
+        /\b/,
+      ),
       { chars: 40, stops: '.?\n' },
-      String.raw`\b(?:your|the user['’]?s?|their|her|his|the|our) (?:\w{1,12} )?(?:passwords?|secret key|api key|passphrase|credentials|pin code|social security number|credit card number|private key|secret)\b(?!\s{0,4}(?:field|manager|reset|policy|parameter|hash))`,
+      sequence(
+        /\b(?:your|the user['’]?s?|their|her|his|the|our) (?:\w{1,12} )?/,
+        group([
+          /passwords?/,
+          /secret key/,
+          /api key/,
+          /passphrase/,
+          /credentials/,
+          /pin code/,
+          /social security number/,
+          /credit card number/,
+          /private key/,
+          /secret/,
+        ]),
+        /\b(?!\s{0,4}(?:field|manager|reset|policy|parameter|hash))/,
+      ),
     ]),
   },
 ])

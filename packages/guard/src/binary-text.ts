@@ -2,9 +2,9 @@
 // UTF-8 text, otherwise the printed stretches among them, also of UTF-16. The string is decoded once, and
 // of noise only every twelfth byte is looked at. Pure; used by inspect-answer.ts.
 
-import { decodeBase64Bytes, latin1 } from '@sluice/policy/core/base64'
-import { hexBytes } from '@sluice/policy/core/encoded-runs'
-import { readUtf8 } from '@sluice/policy/core/percent'
+import { decodeBase64Bytes, latin1 } from '@sluice/policy/readers/base64'
+import { hexBytes } from '@sluice/policy/readers/encoded-runs'
+import { readUtf8 } from '@sluice/policy/readers/percent'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MIN } from './limits.ts'
 
 /** A shorter stretch says nothing. */

@@ -2,7 +2,7 @@
 // what is only a shape (social security number, e-mail, telephone, `password=`). Each kind has a test that
 // settles most texts in one pass. Linear. Pure.
 
-import type { DataKind } from '@sluice/policy/core/data-kinds'
+import type { DataKind } from '@sluice/policy/calls/data-kinds'
 import { endOfIban, isCard } from './number-checks.ts'
 import { isExample } from './secret-checks.ts'
 import {

@@ -2,7 +2,7 @@
 // shows it, and its address can carry data away. Every place behind which Markdown or HTML reads an address
 // counts, whatever label or title stands around it; a bare address in a text stays. Linear. Pure.
 
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import type { TextSpan } from './chain.ts'
 import { findHtmlAddresses } from './html-addresses.ts'
 import { findExternalHost, HEAD_CHARS, NextMarks, UNREADABLE } from './link-host.ts'

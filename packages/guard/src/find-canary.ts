@@ -2,9 +2,9 @@
 // percent encoding, folded or behind escapes, as numbers, and split over adjacent arguments. One that turns up is proof that
 // somebody read where it was planted. Linear, in steps; nothing is left out, however long it is. Pure.
 
-import type { JsonValue } from '@sluice/policy/core/json'
-import { memoizeFor } from '@sluice/policy/core/memoize'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { memoizeFor } from '@sluice/policy/structures/memoize'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { leavesOf } from './locate-data.ts'
 import { FormFinder } from './value-forms.ts'
 import { readingsOf } from './views.ts'

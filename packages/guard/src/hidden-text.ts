@@ -2,6 +2,7 @@
 // zero-width space, word joiner and their kin. Joiners and variation selectors are fine where emoji
 // and the scripts that need them have them; elsewhere they hide something. Pure.
 
+import { toWords } from '@sluice/policy/structures/word-set'
 import type { Finding } from './finding.ts'
 import { FINDINGS_MAX } from './limits.ts'
 import { HIDDEN_CLASS } from './show/hidden-characters.ts'
@@ -12,8 +13,14 @@ const SUSPECTS = new RegExp(`[${HIDDEN_CLASS}]+`, 'gu')
 const EMOJI =
   /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[#*0-9]|\u{20e3}/u
 /** Scripts whose spelling needs joiners or marks of direction. */
-const JOINING =
-  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Mongolian}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Tibetan}]/u
+const JOINING_SCRIPTS = toWords(`
+  Arabic Syriac Hebrew Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada
+  Malayalam Sinhala Khmer Mongolian Myanmar Thai Tibetan
+`)
+const JOINING = new RegExp(
+  `[${JOINING_SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')}]`,
+  'u',
+)
 const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const BLACK_FLAG = 0x1f3f4
 

@@ -3,8 +3,8 @@
 // may be open at a place is followed for all of them at once. Linear, under a budget. Pure; used by
 // external-links.ts.
 
-import type { Steps } from '@sluice/policy/core/steps'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import type { Steps } from '@sluice/policy/structures/steps'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import type { TextSpan } from './chain.ts'
 import { findExternalHost, HEAD_CHARS, NextMarks, UNREADABLE } from './link-host.ts'
 import { undoEntities } from './views.ts'

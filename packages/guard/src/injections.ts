@@ -3,7 +3,9 @@
 // than its length. What is said in another way passes: this is a net with
 // known holes, measured in docs/concepts/catalogue.md. Pure.
 
-import { normalizedLengthMax } from '@sluice/policy/core/normalized-length'
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { normalizedLengthMax } from '@sluice/policy/readers/normalized-length'
+import { toWords } from '@sluice/policy/structures/word-set'
 import type { TextSpan } from './chain.ts'
 import { partsAround } from './changed-parts.ts'
 import type { Finding, FindingKind } from './finding.ts'
@@ -20,14 +22,57 @@ import {
 } from './patterns.ts'
 import { foldLookAlikes } from './show/look-alikes.ts'
 
-const SECRET_FILES = String.raw`(?:[~$]\w{0,8}/)?\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|cursor|claude)\b[\w./-]{0,40}|\bid_(?:rsa|ed25519|ecdsa)\b|/etc/(?:passwd|shadow)\b|\bmcp\.json\b|\.env\b(?! ?(?:var|file var))|wallet\.dat\b`
+const SECRET_FILES = alternatives([
+  sequence(
+    /(?:[~$]\w{0,8}\/)?\./,
+    /(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|cursor|claude)\b[\w./-]{0,40}/,
+  ),
+  /\bid_(?:rsa|ed25519|ecdsa)\b/,
+  /\/etc\/(?:passwd|shadow)\b/,
+  /\bmcp\.json\b/,
+  /\.env\b(?! ?(?:var|file var))/,
+  /wallet\.dat\b/,
+])
 const READS =
   '(?:read|open|load|cat|fetch|access|retrieve|get|include|pass|provide|attach|send|upload|copy|contents? of)'
-const SECRETS =
-  '(?:api[- _]?keys?|secret keys?|passwords?|secrets?|credentials?|access tokens?|auth tokens?|ssh keys?|private keys?|seed phrase|system prompt|chat history|conversation history|(?:entire|full|whole) conversation|previous messages|environment variables)'
-const SECRET_FILE_NEEDS = anyOf(
-  '.ssh|.aws|.gnupg|.kube|.docker|.netrc|.npmrc|.pypirc|.git-|.cursor|.claude|.env|id_rsa|id_ed2|id_ecd|/etc/|mcp.json|wallet.dat',
-)
+const SECRETS = group([
+  /api[- _]?keys?/,
+  /secret keys?/,
+  /passwords?/,
+  /secrets?/,
+  /credentials?/,
+  /access tokens?/,
+  /auth tokens?/,
+  /ssh keys?/,
+  /private keys?/,
+  /seed phrase/,
+  /system prompt/,
+  /chat history/,
+  /conversation history/,
+  /(?:entire|full|whole) conversation/,
+  /previous messages/,
+  /environment variables/,
+])
+const SECRET_FILE_NEEDS = anyOf([
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.kube',
+  '.docker',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-',
+  '.cursor',
+  '.claude',
+  '.env',
+  'id_rsa',
+  'id_ed2',
+  'id_ecd',
+  '/etc/',
+  'mcp.json',
+  'wallet.dat',
+])
 
 const TAG_NEEDS = anyOfAt(
   'important|system|secret|hidden|instruction|admin|critical',
@@ -56,11 +101,33 @@ const PATTERNS = new PatternSet([
   ]),
   hold(
     'instructs the model',
-    anyOf(
-      'you are now|from now on|instruction:|instructions:|system override:|system prompt:|developer mode|debug mode|god mode|jailbreak mode|dan mode|maintenance mode|admin mode',
-    ),
+    anyOf([
+      'you are now',
+      'from now on',
+      'instruction:',
+      'instructions:',
+      'system override:',
+      'system prompt:',
+      'developer mode',
+      'debug mode',
+      'god mode',
+      'jailbreak mode',
+      'dan mode',
+      'maintenance mode',
+      'admin mode',
+    ]),
     [
-      String.raw`\b(?:you are now|from now on,? you|new (?:system )?instructions?:|system (?:override|prompt):|(?:enter|enable|activate)\w{0,12} (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode)\b`,
+      sequence(
+        /\b/,
+        group([
+          /you are now/,
+          /from now on,? you/,
+          /new (?:system )?instructions?:/,
+          /system (?:override|prompt):/,
+          /(?:enter|enable|activate)\w{0,12} (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode/,
+        ]),
+        /\b/,
+      ),
     ],
   ),
   hold('instructs the model', anyOf('ing ', 'this|any|any other', ' tool'), [
@@ -91,27 +158,88 @@ const PATTERNS = new PatternSet([
       /(?<=(?:not|n['’]?t|never|without)\s(?:ever )?)/,
     ),
     [
-      String.raw`\b(?:do not|don['’]?t|never|must not|should not|without)\s(?:ever )?(?:tell|mention|inform|notify|alert|reveal|disclos|say|telling|mentioning|informing|notifying|alerting|revealing)\w{0,12}\b`,
+      sequence(
+        /\b(?:do not|don['’]?t|never|must not|should not|without)\s(?:ever )?/,
+        group(
+          toWords(`
+            tell mention inform notify alert reveal disclos say telling mentioning informing
+            notifying alerting revealing
+          `),
+        ),
+        /\w{0,12}\b/,
+      ),
       40,
       String.raw`\b(?:users?|humans?|anyone|anybody|this (?:to|step|instruction))`,
     ],
   ),
   hold(
     'hides from the user',
-    anyOf(
-      'user must|user should|user need|user does|user do|user will|user may|keep this|keep it|silently |secretly |covertly ',
-    ),
+    anyOf([
+      'user must',
+      'user should',
+      'user need',
+      'user does',
+      'user do',
+      'user will',
+      'user may',
+      'keep this',
+      'keep it',
+      'silently ',
+      'secretly ',
+      'covertly ',
+    ]),
     [
-      String.raw`\b(?:the )?user (?:must|should|need|does|do|will|may) ?(?:not|n['’]t) (?:know|see|be (?:told|informed|aware|notified)|need to know)|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from\b|\b(?:silently|secretly|covertly) (?:send|forward|copy|include|call|execute|upload|bcc)`,
+      alternatives([
+        sequence(
+          /\b(?:the )?user (?:must|should|need|does|do|will|may) ?(?:not|n['’]t) /,
+          /(?:know|see|be (?:told|informed|aware|notified)|need to know)/,
+        ),
+        /\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from\b/,
+        /\b(?:silently|secretly|covertly) (?:send|forward|copy|include|call|execute|upload|bcc)/,
+      ]),
     ],
   ),
   hold(
     'carries secrets out',
-    anyOf(
-      'api key|api-key|api_key|apikey|password|secret|credential|access token|auth token|ssh key|private key|seed phrase|system prompt|chat history|conversation history|entire conversation|full conversation|whole conversation|previous messages|environment variables',
-    ),
+    anyOf([
+      'api key',
+      'api-key',
+      'api_key',
+      'apikey',
+      'password',
+      'secret',
+      'credential',
+      'access token',
+      'auth token',
+      'ssh key',
+      'private key',
+      'seed phrase',
+      'system prompt',
+      'chat history',
+      'conversation history',
+      'entire conversation',
+      'full conversation',
+      'whole conversation',
+      'previous messages',
+      'environment variables',
+    ]),
     [
-      String.raw`\b(?:send|forward|include|append|pass|attach|bcc|exfiltrate|leak|transmit|post|upload|reveal|print|output|repeat|tell me|give me|show me|provide|what is|what['’]s)\b`,
+      sequence(
+        /\b/,
+        group([
+          ...toWords(`
+            send forward include append pass attach bcc exfiltrate leak transmit post upload
+            reveal print output repeat
+          `),
+          /tell me/,
+          /give me/,
+          /show me/,
+          /provide/,
+          /what is/,
+          /what['’]s/,
+        ]),
+        /\b/,
+      ),
       40,
       String.raw`\b(?:your|all|all the|user['’]?s|their|hidden)\b`,
       20,
@@ -119,7 +247,12 @@ const PATTERNS = new PatternSet([
     ],
   ),
   flag('puts itself first', anyOf('best tool|this tool|must be called|other tool'), [
-    String.raw`\bbest tool in the world\b|\b(?:prefer|prioriti[sz]e) this tool (?:over|above|to)\b|\bmust be called (?:first|before (?:any|all|every))|\b(?:ignore|do not use|don['’]t use|never use) (?:any |all )?(?:the )?other tools?\b`,
+    alternatives([
+      /\bbest tool in the world\b/,
+      /\b(?:prefer|prioriti[sz]e) this tool (?:over|above|to)\b/,
+      /\bmust be called (?:first|before (?:any|all|every))/,
+      /\b(?:ignore|do not use|don['’]t use|never use) (?:any |all )?(?:the )?other tools?\b/,
+    ]),
   ]),
   flag('puts itself first', anyOf('this tool'), [
     String.raw`\b(?:always|only) (?:use|prefer|choose|call) this tool\b`,

@@ -2,7 +2,7 @@
 // text may cost. Tokens are put together here, so that no scanner takes this file for a leak.
 
 import { createHash } from 'node:crypto'
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { findInAnswer } from './answer-injections.ts'
 import { findHidden } from './hidden-text.ts'

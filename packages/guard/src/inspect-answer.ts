@@ -3,9 +3,9 @@
 // too, in every reading; pictures and sound for the text in their bytes. What does not fit into the
 // budget was not looked at and counts as found: otherwise padding would be the way around. Pure.
 
-import { decodeRun, findEncodedRuns } from '@sluice/policy/core/encoded-runs'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { decodeRun, findEncodedRuns } from '@sluice/policy/readers/encoded-runs'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { findInAnswer, ORDER_REACH } from './answer-injections.ts'
 import { binaryIn, findPrintedTexts, textIn } from './binary-text.ts'
 import { changesIn, partsAround } from './changed-parts.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/support/runs.ts'

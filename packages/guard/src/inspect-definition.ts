@@ -2,8 +2,9 @@
 // nested ones and the keys too. Hidden text is refused; words to the model, secret paths and
 // parameters that ask for context are held for a person, with the words shown. Pure.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { escapePointer } from '@sluice/policy/core/json-pointer'
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
+import { escapePointer } from '@sluice/policy/values/json-pointer'
 import type { Finding, FindingSeverity } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections, SHORTEST_CHARS } from './injections.ts'
@@ -38,10 +39,42 @@ export interface Inspection {
 }
 
 /** Parameters that ask for what the call has no need of. */
-const ASKS_BY_NAME =
-  /^(?:llm(?:_?model)?_?name|(?:ai|calling|current)_?model(?:_?name)?|model_?identity|(?:chat|conversation|message|dialog(?:ue)?)_?(?:history|log|transcript|so_?far)|(?:full_?|entire_?)(?:context|conversation|prompt)|system_?(?:prompt|message|instructions?)|previous_?messages|user_?(?:api_?key|password|secret|credentials)|side_?note|tool_?(?:list|history|calls)|other_?tools|available_?tools|chain_?of_?thought)$/i
-const ASKS_BY_TEXT =
-  /\bname of the (?:llm|language model|ai model)\b[^.\n]{0,40}\b(?:calls?|calling|using|invok\w*)\b|\b(?:entire|full|whole|complete) (?:conversation|chat|message|dialog(?:ue)?)(?: history| log| transcript| so far)?\b[^.\n]{0,30}\b(?:here|must|required|so far|verbatim|history)\b|\byour (?:full |entire )?(?:system prompt|context window)\b|\byour (?:full|entire) instructions\b|\ball (?:previous|prior) messages\b/i
+const ASKS_BY_NAME = new RegExp(
+  sequence(
+    /^/,
+    group([
+      /llm(?:_?model)?_?name/,
+      /(?:ai|calling|current)_?model(?:_?name)?/,
+      /model_?identity/,
+      /(?:chat|conversation|message|dialog(?:ue)?)_?(?:history|log|transcript|so_?far)/,
+      /(?:full_?|entire_?)(?:context|conversation|prompt)/,
+      /system_?(?:prompt|message|instructions?)/,
+      /previous_?messages/,
+      /user_?(?:api_?key|password|secret|credentials)/,
+      /side_?note/,
+      /tool_?(?:list|history|calls)/,
+      /other_?tools/,
+      /available_?tools/,
+      /chain_?of_?thought/,
+    ]),
+    /$/,
+  ),
+  'i',
+)
+const ASKS_BY_TEXT = new RegExp(
+  alternatives([
+    /\bname of the (?:llm|language model|ai model)\b[^.\n]{0,40}\b(?:calls?|calling|using|invok\w*)\b/,
+    sequence(
+      /\b(?:entire|full|whole|complete) (?:conversation|chat|message|dialog(?:ue)?)/,
+      /(?: history| log| transcript| so far)?\b[^.\n]{0,30}\b/,
+      /(?:here|must|required|so far|verbatim|history)\b/,
+    ),
+    /\byour (?:full |entire )?(?:system prompt|context window)\b/,
+    /\byour (?:full|entire) instructions\b/,
+    /\ball (?:previous|prior) messages\b/,
+  ]),
+  'i',
+)
 
 const ORDER: readonly FindingSeverity[] = ['flag', 'hold', 'refuse']
 
@@ -133,8 +166,24 @@ const ASKING_CHARS_MIN = 18
 
 /** An optional system prompt for an agent, a chat or a model that the tool runs: ours is not asked for. The words
  * that ask for ours are found in the description by themselves. */
-const OTHERS_PROMPT =
-  /\b(?:overrid\w*|replac\w*|sets?|custom|default|(?:for|of|to) (?:the|this|an?|each) (?:new |sub-?)?(?:agent|model|assistant|chat|run|task|worker|completion))\b/i
+const OTHERS_PROMPT = new RegExp(
+  sequence(
+    /\b/,
+    group([
+      /overrid\w*/,
+      /replac\w*/,
+      /sets?/,
+      /custom/,
+      /default/,
+      sequence(
+        /(?:for|of|to) (?:the|this|an?|each) (?:new |sub-?)?/,
+        /(?:agent|model|assistant|chat|run|task|worker|completion)/,
+      ),
+    ]),
+    /\b/,
+  ),
+  'i',
+)
 const OUR_PROMPT = /\b(?:you|your|yours|own|current|copy|paste|verbatim|include|given|received)\b/i
 
 function asksByName(name: string, schema: JsonValue, required: JsonValue | undefined): boolean {

@@ -1,5 +1,5 @@
-import { DATA_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
-import { ExactNumber } from '@sluice/policy/core/json'
+import { DATA_KINDS, type DataKind } from '@sluice/policy/calls/data-kinds'
+import { ExactNumber } from '@sluice/policy/values/json'
 import { expect, test } from 'vitest'
 import {
   DETECTOR_FILES,

@@ -2,10 +2,10 @@
 // escapes (percent, entities, backslashes, characters without width). An escaped secret is located as the
 // word it stands in, because its decoded places are not those of the text. Linear, under a budget. Pure.
 
-import type { DataKind } from '@sluice/policy/core/data-kinds'
-import { findEncodedRuns } from '@sluice/policy/core/encoded-runs'
-import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import type { DataKind } from '@sluice/policy/calls/data-kinds'
+import { findEncodedRuns } from '@sluice/policy/readers/encoded-runs'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
+import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/values/json'
 import { groupsOf } from './data-detectors.ts'
 import { DEPTH_MAX, SPLIT_LEAVES_MAX, SPLIT_PARTS_MAX } from './limits.ts'
 import { isCard } from './number-checks.ts'

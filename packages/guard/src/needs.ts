@@ -11,11 +11,13 @@ export interface PatternNeeds {
   readonly at?: RegExp
 }
 
-/** Every combination of one word of each list; the words of a list are separated by `|`. */
-export function anyOf(...lists: readonly string[]): PatternNeeds {
+/** Every combination of one word of each list; a short list is one text, with `|` between its words. */
+export function anyOf(...lists: readonly (string | readonly string[])[]): PatternNeeds {
   let words = ['']
-  for (const list of lists)
-    words = words.flatMap((begun) => list.split('|').map((next) => begun + next))
+  for (const list of lists) {
+    const nexts = typeof list === 'string' ? list.split('|') : list
+    words = words.flatMap((begun) => nexts.map((next) => begun + next))
+  }
   return { words }
 }
 

@@ -2,7 +2,7 @@
 // length of each country). A random number passes the checksum of a card one time in ten, so a card
 // also needs its issuer's range and a place where no other number stands. Pure.
 
-import { isIban, isLuhn } from '@sluice/policy/core/checksums'
+import { isIban, isLuhn } from '@sluice/policy/readers/checksums'
 import type { SecretContext } from './secret-detectors.ts'
 
 /** Range of leading digits and lengths of each issuer. */

@@ -1,7 +1,9 @@
 // Checks that a text with the shape of a secret is one: checksums, headers, disorder. They keep false
 // alarms rare: a word that merely begins like a token passes. Pure.
 
-import { decodeBase64 } from '@sluice/policy/core/base64'
+import { decodeBase64 } from '@sluice/policy/readers/base64'
+import { group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWords } from '@sluice/policy/structures/word-set'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -97,9 +99,35 @@ export function isPlaceholder(text: string): boolean {
   return isExample(text) || /^[a-z]{1,12}$/i.test(text)
 }
 
-/** The same without words, which may be passwords. */
+/** What examples and placeholders of secrets have in them, or are. */
+const EXAMPLE = new RegExp(
+  sequence(
+    /^/,
+    group([
+      sequence(
+        /.{0,20}/,
+        group([
+          ...toWords(`
+            your example sample placeholder changeme redacted dummy test fake xxxx
+          `),
+          /\*\*\*\*/,
+          /\.\.\./,
+          /</,
+          /\$\{/,
+          /\{\{/,
+          /%\w+%/,
+        ]),
+        /.{0,200}/,
+      ),
+      /(.)\1{5,}/,
+      /(?:process\.env|os\.environ|env)\b.*/,
+    ]),
+    /$/,
+  ),
+  'i',
+)
+
+/** Whether a text is an example of a secret. A plain word is none, because it may be a password. */
 export function isExample(text: string): boolean {
-  return /^(?:.{0,20}(?:your|example|sample|placeholder|changeme|redacted|dummy|test|fake|xxxx|\*\*\*\*|\.\.\.|<|\$\{|\{\{|%\w+%).{0,200}|(.)\1{5,}|(?:process\.env|os\.environ|env)\b.*)$/i.test(
-    text,
-  )
+  return EXAMPLE.test(text)
 }

@@ -2,7 +2,9 @@
 // them, and the checks that those shapes allow. Three readers: decisions (strict), exports (everything that
 // looks like one) and masks for approvers (bounded, so that nothing is hidden behind them). Linear. Pure.
 
-import { decodeBase64 } from '@sluice/policy/core/base64'
+import { decodeBase64 } from '@sluice/policy/readers/base64'
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWords } from '@sluice/policy/structures/word-set'
 import type { TextSpan } from './chain.ts'
 import { OWN_TOKEN_BEGINNING, OWN_TOKEN_ON_ONE_LINE, ownTokenPattern } from './own-token-shapes.ts'
 import {
@@ -51,14 +53,51 @@ export interface SecretDetector {
   readonly maskCheck?: (hidden: string) => boolean
 }
 
-export const always = () => true
+export const always = (): boolean => true
 
 /** A shape begins with one of these, so that most texts are settled in one pass. */
 export const SECRET_BEGINNINGS = new RegExp(
-  `${OWN_TOKEN_BEGINNING}|${
-    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA|SK[0-9a-f]{32}|hvs\.|dapi[0-9a-f]|ATATT3|dp\.pt\.|gsk_|pplx-|xai-|r8_|rubygems_|sntrys_|HRKU-|key-[0-9a-f]|sq0(?:atp|csp)-|pat[A-Za-z0-9]{14}\.|gl(?:ptt|dt|rt|cbt)-|cio[A-Za-z0-9]{32}|bkua_|xprv)|hooks\.slack\.com|discord(?:app)?\.com\/api|:\/\/[^\s/:@]{0,255}:[^\s/@]|AccountKey=|(?<![A-Za-z0-9])(?:bearer|basic)\s/
-      .source
-  }|(?:${NAMES})["']?\\s{0,4}[:=]`,
+  alternatives([
+    OWN_TOKEN_BEGINNING,
+    /-----BEGIN/,
+    sequence(
+      /(?<![A-Za-z0-9])/,
+      group([
+        ...toWords(`
+            gh[pousr]_ github_pat_ npm_ glpat- AKIA ASIA sk- [rsp]k_(?:live|test)_ whsec_
+            xox[abeoprs]- AIza
+          `),
+        /ya29\./,
+        /eyJ/,
+        /hf_/,
+        /SG\./,
+        ...toWords(`
+            dop_v1_ shp(?:at|ca|pa|ss)_ lin_api_ ntn_ sbp_ pypi- AGE-SECRET glsa_ dckr_pat_
+            figd_ PMAK- NRAK-
+          `),
+        /\d{8,10}:AA/,
+        /SK[0-9a-f]{32}/,
+        /hvs\./,
+        /dapi[0-9a-f]/,
+        /ATATT3/,
+        /dp\.pt\./,
+        ...toWords(`
+            gsk_ pplx- xai- r8_ rubygems_ sntrys_ HRKU- key-[0-9a-f] sq0(?:atp|csp)-
+          `),
+        /pat[A-Za-z0-9]{14}\./,
+        /gl(?:ptt|dt|rt|cbt)-/,
+        /cio[A-Za-z0-9]{32}/,
+        /bkua_/,
+        /xprv/,
+      ]),
+    ),
+    /hooks\.slack\.com/,
+    /discord(?:app)?\.com\/api/,
+    /:\/\/[^\s/:@]{0,255}:[^\s/@]/,
+    /AccountKey=/,
+    /(?<![A-Za-z0-9])(?:bearer|basic)\s/,
+    `(?:${NAMES})["']?\\s{0,4}[:=]`,
+  ]),
   'i',
 )
 
@@ -174,7 +213,13 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
   secret('extended private key', /(?<![A-Za-z0-9])xprv[1-9A-HJ-NP-Za-km-z]{107}(?![A-Za-z0-9])/g),
   secret(
     'webhook address',
-    /hooks\.slack\.com\/services\/T[A-Z0-9]{8,12}\/B[A-Z0-9]{8,12}\/[A-Za-z0-9]{24}|discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,72}/g,
+    new RegExp(
+      alternatives([
+        /hooks\.slack\.com\/services\/T[A-Z0-9]{8,12}\/B[A-Z0-9]{8,12}\/[A-Za-z0-9]{24}/,
+        /discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,72}/,
+      ]),
+      'g',
+    ),
     { check: notExample },
   ),
   secret('Telegram bot token', /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}(?![A-Za-z0-9])/g),

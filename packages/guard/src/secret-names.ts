@@ -1,6 +1,8 @@
 // Names under which a value is a secret. Decisions need a name that says so and a value that looks like one;
 // masks and exports go by the name alone, unless it says that the value is about a secret. Pure.
 
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWords } from '@sluice/policy/structures/word-set'
 import { isPlaceholder, looksRandom } from './secret-checks.ts'
 
 const STRICT_NAME =
@@ -38,5 +40,18 @@ export function isMaskedNumberName(name: string): boolean {
 const MASKED_NAME =
   /pass(?:word|wd|phrase|code)|secret|token|(?:api|access|private)[_-]?key|authori[sz]ation|credential|^pin$|cookie/i
 /** How many, which, of which kind, until when. */
-const ABOUT_SECRET =
-  /(?:amount|count|limit|budget|max|min|size|length|total|usage|used|price|cost|fee|number|symbol|type|kind|name|policy|address|contract|url|uri|path|file|expiry|expires|ttl|age)s?$|^(?:max|min|num|total|input|output|prompt|completion|used|remaining)[_-]?(?:[a-z]{1,20}[_-]?)?tokens$/i
+const ABOUT_SECRET = new RegExp(
+  alternatives([
+    sequence(
+      group(
+        toWords(`
+          amount count limit budget max min size length total usage used price cost fee number
+          symbol type kind name policy address contract url uri path file expiry expires ttl age
+        `),
+      ),
+      /s?$/,
+    ),
+    /^(?:max|min|num|total|input|output|prompt|completion|used|remaining)[_-]?(?:[a-z]{1,20}[_-]?)?tokens$/,
+  ]),
+  'i',
+)

@@ -2,9 +2,9 @@
 // hex: for decisions, for exports and for the masks of approvers. Linear: a text costs no more than its
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
-import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
-import { decodeRun, type EncodedRun, findEncodedRuns } from '@sluice/policy/core/encoded-runs'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/calls/data-kinds'
+import { decodeRun, type EncodedRun, findEncodedRuns } from '@sluice/policy/readers/encoded-runs'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
 import type { TextSpan } from './chain.ts'
 import { type DetectorGroup, groupsOf } from './data-detectors.ts'
 import { FINDINGS_MAX } from './limits.ts'

@@ -2,7 +2,7 @@
 // and percent-encoded. For values that must not come back, and for planted ones. A value that was turned
 // around or encrypted is not found. Whatever its case. Pure.
 
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
 
 /** Texts that give the value away, the value itself first, in small letters. */
 function formsOf(value: string): readonly string[] {

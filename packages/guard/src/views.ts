@@ -2,7 +2,7 @@
 // of orders and of the gate's own tokens look at each of them, so that an encoding hides nothing.
 // Linear, under a budget. Pure.
 
-import { decodePercent } from '@sluice/policy/core/percent'
+import { decodePercent } from '@sluice/policy/readers/percent'
 import { DECODED_CHARS_MAX } from './limits.ts'
 import { NO_WIDTH_CLASS } from './show/hidden-characters.ts'
 

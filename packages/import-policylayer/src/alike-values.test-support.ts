@@ -1,6 +1,6 @@
 // Values for the differential test of the import: they print alike in Go although their types differ.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 
 export const ALIKE: readonly JsonValue[] = [
   5,

@@ -13,11 +13,22 @@ const RESERVED = new Set(
 const NAME = /^[A-Za-z_]\w*$/
 const INDEX = /^(?!.*["\\])[\u0020-\u007e\u00a0-\ud7ff]{1,100}$/
 
-/** `cel`: `args.a["b-c"]` `askable`: whether `has(...)` can ask for it. */
-export type ArgumentPath = NonNullable<ReturnType<typeof readArgumentPath>>
+/** The path of an argument. */
+export interface ArgumentPath {
+  /** The names below `args`. */
+  readonly names: readonly string[]
+  /** The path in an expression: `args.a["b-c"]`. */
+  readonly cel: string
+  /** Whether `has(...)` can ask for it, which takes names after dots only. */
+  readonly askable: boolean
+}
 
 /** A dotted path below `args`, as the original splits it; undefined after an error. */
-export function readArgumentPath(path: string, at: number, report: ImportReport) {
+export function readArgumentPath(
+  path: string,
+  at: number,
+  report: ImportReport,
+): ArgumentPath | undefined {
   const [root, ...names] = path.split('.')
   const isWritable = (name: string) => isPlain(name) || INDEX.test(name)
   if (root === 'args' && names.length > 0 && names.every(isWritable)) {

@@ -2,12 +2,12 @@
 // through the original lets through too, and where arguments have the types that conditions speak
 // of, denials agree as well (limits aside, where ours may only be tighter).
 
+import type { Facts } from '@sluice/policy/calls/call'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { Facts } from '@sluice/policy/core/call'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { stringify } from 'yaml'

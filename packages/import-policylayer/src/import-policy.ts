@@ -19,8 +19,17 @@ export interface ImportOptions {
   readonly server: string
 }
 
-/** `yaml`: empty if nothing could be read. With errors, what they concern is denied in it. */
-export function importPolicy(text: string, { file, server }: ImportOptions) {
+/** What became of a policy of another make. */
+export interface ImportedPolicy {
+  /** The Sluice policy; empty if nothing could be read. With errors, what they concern is denied in it. */
+  readonly yaml: string
+  /** What was translated and has to be looked at. */
+  readonly warnings: readonly ImportWarning[]
+  /** What could not be translated. */
+  readonly errors: readonly ImportWarning[]
+}
+
+export function importPolicy(text: string, { file, server }: ImportOptions): ImportedPolicy {
   const problems = new Problems(file, text)
   const root = readDocument(text, problems)
   const report = new ImportReport(file, text)

@@ -2,7 +2,7 @@
 // Written apart from the importer, on plain objects, so that the two can be compared with each
 // other. Takes a document that the original accepts.
 
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 
 export interface Condition {
   readonly path: string

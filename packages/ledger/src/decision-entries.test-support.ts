@@ -1,7 +1,7 @@
 // Decisions for the tests of the ledger, and for the processes those tests start and kill: does not
 // depend on the test runner.
 
-import type { LimitCharge } from '@sluice/policy/core/counters'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
 import type { DecisionEntry, RecordedDecision } from './records/record.ts'
 
 export const take: LimitCharge = {

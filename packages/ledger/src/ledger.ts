@@ -14,6 +14,7 @@ import { type Reserve, ReserveFile } from './chain/reserve.ts'
 import { findDrop, type RetentionLimits } from './chain/retention.ts'
 import { LedgerError } from './records/errors.ts'
 import { CHECKPOINTS_FILE } from './records/files.ts'
+import type { EntryHider } from './records/hide-entry.ts'
 import {
   KEPT_OUTCOMES_MAX,
   OUTCOME_DELAY_MS_MAX,
@@ -54,6 +55,8 @@ export interface LedgerOptions {
   readonly checkpoints?: CheckpointOptions
   /** Records go there, and this directory has a copy of this gate's chain, see `copy`. */
   readonly shared?: SharedLog
+  /** Hides what may be about a person. Without it, records have entries as they are: only tests do that. */
+  readonly hider?: EntryHider
 }
 
 interface QueuedEntry {
@@ -86,7 +89,7 @@ export class Ledger {
   #lost = { refusals: 0, events: 0, outcomes: 0 }
 
   private constructor(options: LedgerOptions) {
-    this.#chain = new Chain(options.directory, options.sync ?? 'normal')
+    this.#chain = new Chain(options.directory, options.sync ?? 'normal', options.hider)
     this.#now = options.now ?? Date.now
     this.#options = options
     this.#reserve = options.reserve?.(this.#chain.database) ?? new ReserveFile(options.directory)
@@ -129,6 +132,11 @@ export class Ledger {
   get head(): { seq: number; hash: string } {
     const { seq, hash } = this.#chain.head
     return { seq, hash: toHex(hash) }
+  }
+
+  /** The digest of arguments as records have it; `digest` is the plain one, which records of older versions have. */
+  keyDigest(digest: string): string {
+    return this.#options.hider?.keyDigest(digest) ?? digest
   }
 
   /** Resolves with the record's number once it is durable. If it rejects, forward nothing. */
@@ -199,8 +207,12 @@ export class Ledger {
       }
       await shared?.dropRest()
       // Includes what an earlier run left because of a crash.
-      while (this.#isOpen && this.#chain.dropSome())
+      let hasDropped = false
+      while (this.#isOpen && this.#chain.dropSome()) {
+        hasDropped = true
         await new Promise((resolve) => setImmediate(resolve))
+      }
+      if (hasDropped) this.#chain.eraseDropped()
       return found === undefined ? 0 : found.seq - before
     } finally {
       this.#retaining = false

@@ -1,7 +1,7 @@
 // Calls of agents to servers behind the gate, in terms of both sides: the agents make them, the
 // gate decides on and forwards them. Neither module knows the other.
 
-import type { AgentFacts } from '@sluice/policy/core/call'
+import type { AgentFacts } from '@sluice/policy/calls/call'
 
 export interface AgentTool {
   readonly server: string

@@ -1,6 +1,6 @@
 // Keys of one object that a peer might treat as equal, at every depth, whatever the schema.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { findUnsafeKeys } from './check-arguments.ts'
 

@@ -2,7 +2,7 @@
 // on `path` while a case-insensitive server acts on `Path`. And keys that pollute prototypes. Pure; the gate checks
 // every call.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { foldCase } from './json/fold-case.ts'
 import { KnownKeys } from './known-keys.ts'
 

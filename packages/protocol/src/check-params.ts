@@ -2,7 +2,7 @@
 // for `arguments`, a number for `name`), gate and server would see different calls. Pure; called by
 // read-message.ts for every request and notification.
 
-import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './json/limits.ts'
 import { quoteForMessage, WireRejection } from './json/wire-rejection.ts'
 import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'

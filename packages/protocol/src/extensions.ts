@@ -2,7 +2,7 @@
 // declaration and not the methods behind it leaves its peers with half of one, which neither can handle, so that
 // what the gate does not serve is cut whole, towards the client and towards the server. Pure.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { splitMembers } from './json/raw-members.ts'
 import { patchObject, withMembers } from './members.ts'
 import type { JsonRpcRequest } from './message.ts'

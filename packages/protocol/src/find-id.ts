@@ -2,7 +2,7 @@
 // fail the request that it was to answer. A short text is parsed leniently. Of a long one only the
 // two ends are read: a text refused for its cost must not be parsed after all. Pure.
 
-import { parseObject } from '@sluice/policy/core/json'
+import { parseObject } from '@sluice/policy/values/json'
 import { FIND_ID_PARSED_LENGTH_MAX, ID_LENGTH_MAX } from './json/limits.ts'
 import type { RequestId } from './message.ts'
 

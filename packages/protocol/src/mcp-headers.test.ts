@@ -1,7 +1,7 @@
 // Headers that repeat the body: every text round-trips, and headers that differ from the body are
 // found, whichever of the two has more.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {

@@ -2,7 +2,7 @@
 // and compared with it. A load balancer that trusts the header and a server that trusts the body
 // must see the same call. Pure; both HTTP sides of the gate use it.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { PARAM_HEADERS_MAX, SCHEMA_PATH_DEPTH_MAX } from './json/limits.ts'
 import type { ParsedMembers } from './message.ts'
 

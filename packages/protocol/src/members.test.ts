@@ -1,6 +1,6 @@
 // Rebuilt members: value and text always agree, and every other byte is unchanged.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { patchObject, readMembers, withMembers } from './members.ts'

@@ -1,7 +1,7 @@
 // Rebuilds members of `params`: parsed value and text together, so that what a transport writes and
 // what it repeats in headers have one source. Pure.
 
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 import { splitElements, splitMembers } from './json/raw-members.ts'
 import type { ParsedMembers } from './message.ts'
 import { writeMembers } from './write-message.ts'

@@ -2,7 +2,7 @@
 // decided on, so that what was decided on is what is sent. Created by read-message.ts, written by
 // write-message.ts.
 
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 
 export type RequestId = string | number
 

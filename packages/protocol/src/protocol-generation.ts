@@ -3,8 +3,8 @@
 // (2026-07-28). A request identifies its generation; one with marks of both would be read
 // differently by two peers. Pure.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { JsonRpcRequest, ParsedMembers } from './message.ts'
 
 export type ProtocolGeneration = 'session' | 'stateless'

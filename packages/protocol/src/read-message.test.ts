@@ -1,7 +1,7 @@
 // Messages through the reader: what is accepted, with the texts that are kept, what is refused,
 // with which code and id, and agreement with values written by JSON.stringify.
 
-import { ExactNumber } from '@sluice/policy/core/json'
+import { ExactNumber } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/support/runs.ts'

@@ -3,7 +3,7 @@
 // `result`, so that what was decided on is what is sent. Pure; every transport reads with it, in
 // both directions.
 
-import { isObject } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/values/json'
 import { checkParams, rejectCaseVariant } from './check-params.ts'
 import { findId, isId } from './find-id.ts'
 import { OPEN_ARRAY, OPEN_OBJECT } from './json/characters.ts'

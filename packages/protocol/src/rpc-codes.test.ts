@@ -1,6 +1,6 @@
 // Every code of the wire and of decisions has a number, and the numbers that peers see are fixed.
 
-import { ERRORS as DECISIONS } from '@sluice/policy/core/errors'
+import { ERRORS as DECISIONS } from '@sluice/policy/calls/errors'
 import { expect, test } from 'vitest'
 import { ERRORS, type WireErrorCode } from './json/errors.ts'
 import { type LocalCode, RPC, toRpcCode } from './rpc-codes.ts'

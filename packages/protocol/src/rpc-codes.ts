@@ -1,7 +1,7 @@
 // JSON-RPC error numbers, and the one place that maps the gate's error codes to them. The number
 // states the kind of error; the gate's code is in `data`. Pure.
 
-import type { ERRORS as DECISIONS } from '@sluice/policy/core/errors'
+import type { ERRORS as DECISIONS } from '@sluice/policy/calls/errors'
 import type { WireErrorCode } from './json/errors.ts'
 
 export const RPC = {

@@ -1,8 +1,8 @@
 // What is written is what was read: member texts unchanged, a new envelope, and one line with the
 // same meaning, for every JSON text.
 
-import { ExactNumber } from '@sluice/policy/core/json'
-import { runSteps } from '@sluice/policy/core/steps'
+import { runSteps } from '@sluice/policy/structures/steps'
+import { ExactNumber } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/support/runs.ts'

@@ -2,8 +2,8 @@
 // the exact text that was read. Pure; the gate sends nothing that is not written here or forwarded
 // whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
 
-import { type JsonValue, quoteJson } from '@sluice/policy/core/json'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
+import { type JsonValue, quoteJson } from '@sluice/policy/values/json'
 import { writeJson } from './json/write-json.ts'
 import type { RequestId } from './message.ts'
 

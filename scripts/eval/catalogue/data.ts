@@ -10,7 +10,7 @@ import {
   RISKS,
   type Risk,
   type ToolDefinition,
-} from '@sluice/policy/core/tools'
+} from '@sluice/policy/calls/tools'
 import { pinOf } from '../../../packages/catalogue/src/pins/pin.ts'
 
 export interface Labelled {

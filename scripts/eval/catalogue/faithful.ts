@@ -1,8 +1,8 @@
 // Faithfulness of the evidence: with the shown words removed, the category must change or the
 // confidence fall below its threshold; with as many other words removed it must not.
 
-import { isObject } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject } from '@sluice/policy/values/json'
 import { assessTool, CONFIDENCE_MIN } from '../../../packages/catalogue/src/classify/classify.ts'
 import { removePlaces } from '../../../packages/catalogue/src/classify/minimal-evidence.ts'
 import type { Model } from '../../../packages/catalogue/src/classify/score.ts'

@@ -1,8 +1,8 @@
 // The shipped weights compared with the vendors' own hints, which the classifier does not see: read
 // or not.
 
-import { isObject } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject } from '@sluice/policy/values/json'
 import { assessTool } from '../../../packages/catalogue/src/classify/classify.ts'
 import { isHeldOut } from './split.ts'
 

@@ -1,12 +1,9 @@
 // The prior of a signal: the category of its family, its choice or its rule. Training pulls every
 // weight towards it, so that an unlabelled verb or rule still has an effect.
 
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
-import {
-  classOf,
-  FAMILY_NAMES,
-  type Family,
-} from '../../../packages/catalogue/src/signals/lexicon.ts'
+import { CATEGORIES, type Category } from '@sluice/policy/calls/tools'
+import { classOf, FAMILY_NAMES } from '../../../packages/catalogue/src/signals/lexicon.ts'
+import type { Family } from '../../../packages/catalogue/src/signals/verbs.ts'
 
 /** The prior of a signal: the category of its family or choice. */
 export function getPrior(feature: string): number[] {
@@ -40,7 +37,7 @@ export const STRENGTH: Readonly<Record<string, number>> = {
   alone: 1.5,
 }
 
-/** The priors of company. */
+/** The priors of combined signals, and of phrases and arguments. */
 const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^name\.(act|none)\+money\.object$/, 'Financial', 2],
   [/^text\.act\+money\.object$/, 'Financial', 1.5],

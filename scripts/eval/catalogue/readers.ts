@@ -1,7 +1,7 @@
 // Inter-annotator agreement of two readings of the same definitions: the share, and Cohen's kappa,
 // which corrects for chance.
 
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import type { Labelled } from './data.ts'
 
 interface Agreement {

@@ -1,7 +1,7 @@
 // Reports a set of classifications: the confusion matrix, precision and recall of each category,
 // read-or-not, and how many tools that change something were called Read.
 
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category } from '@sluice/policy/calls/tools'
 
 export interface Verdict {
   readonly id: string

@@ -2,7 +2,7 @@
 // number, inputs left out at random so that no word decides alone. Deterministic: a fixed generator,
 // fixed orders, so the same data gives the same numbers.
 
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import {
   encodeLetter,
   featuresOfWord,

@@ -2,9 +2,9 @@
 // towards the lexicon's priors, by plain gradient descent from a fixed start. Deterministic: the
 // same data gives the same numbers.
 
-import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { BIAS } from '../../../packages/catalogue/src/classify/score.ts'
-import { COMPANY_FEATURES } from '../../../packages/catalogue/src/signals/company.ts'
+import { COMBINED_FEATURES } from '../../../packages/catalogue/src/signals/combined-signals.ts'
 import { FAMILY_NAMES } from '../../../packages/catalogue/src/signals/lexicon.ts'
 import { getPrior, STRENGTH } from './priors.ts'
 
@@ -104,7 +104,7 @@ function shareOut(examples: readonly Example[], rows: readonly Row[]): void {
 
 /** Those in the lexicon: a family without examples still has its prior. */
 function knownFeatures(): string[] {
-  const known: string[] = [...COMPANY_FEATURES]
+  const known: string[] = [...COMBINED_FEATURES]
   for (const zone of Object.keys(STRENGTH))
     for (const value of ['choice', 'acts', 'mode', 'alone'].includes(zone)
       ? CATEGORIES

@@ -8,7 +8,7 @@ import type { Model, Weights } from '../../../packages/catalogue/src/classify/sc
 import { ROOT } from '../../run-step.ts'
 
 const FOLDER = join(ROOT, 'packages/catalogue/src/classify')
-/** Verbs of names, verbs of descriptions, names, descriptions; then schemas, phrases and company. */
+/** Verbs of names, verbs of descriptions, names, descriptions; then schemas, phrases and combined signals. */
 const GROUPS = [/^name=/, /^text=/, /^name(?!=)/, /^text(?!=)/, /^(?!name|text)/]
 /** A smaller weight has no effect. */
 const WEIGHT_MIN = 0.03

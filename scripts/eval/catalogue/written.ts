@@ -4,8 +4,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { type Labelled, toCategory, toRisk } from './data.ts'
 
 /** The weight of a written definition relative to a published one. */

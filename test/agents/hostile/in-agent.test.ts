@@ -1,12 +1,12 @@
 // What hostile programs do to the process that runs them, with their calls: as `run_code` of agents
 // whose tools are a real server's. An unhandled rejection fails the run, as it would end a gate.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../../packages/agents/src/service/service.ts'
 import { RESTING_BYTES_MAX } from '../../../packages/agents/src/shared/limits.ts'
+import { fileScratchDirectory } from '../../support/scratch.ts'
 import { programFile } from '../../support/start-gate.ts'
 import { settingsOf } from '../model-server.ts'
 import { type StandIn, standInGate } from '../stand-in-gate.ts'
@@ -14,7 +14,7 @@ import { type StandIn, standInGate } from '../stand-in-gate.ts'
 const COUNTER = programFile('counter')
 const LONG = { timeout: 180_000 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-in-agent-'))
+const scratch = fileScratchDirectory()
 const log = join(scratch, 'calls.log')
 let server: StandIn
 let service: Service
@@ -30,7 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close()
   await server.close()
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
 async function agent(owner = 'me'): Promise<string> {

@@ -2,8 +2,8 @@
 // what carries it, how it is disguised, how its values are put together, and what it wants. An attack is a choice
 // in each of these dimensions; a class varies one of them. Everything follows from a seed.
 
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Category } from '@sluice/policy/calls/tools'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 
 export class Random {
   #state: number

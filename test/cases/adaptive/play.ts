@@ -1,17 +1,17 @@
 // Plays attacks of generate.ts against `protect`: the messages go through what the gate remembers of them, the call
 // through the decision. A case counts as passed if the call of the stranger is allowed.
 
+import type { ProtectionLevel } from '@sluice/policy/calls/provenance'
+import type { Category } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { ProtectionLevel } from '@sluice/policy/core/provenance'
-import type { Category } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { getTrust } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { rememberMessage } from '../../../packages/gateway/src/call/remember-answers.ts'
 import { type AdaptiveAttack, type Goal, type Message, mutate, Random, TRUST } from './generate.ts'
 

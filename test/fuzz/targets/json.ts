@@ -1,7 +1,7 @@
 // The strict JSON reader: what it accepts, JSON.parse accepts with the same value, and writing the value
 // and reading it again gives it back. Messages that are not JSON-RPC are refused, never thrown.
 
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, type JsonValue } from '@sluice/policy/values/json'
 import { readJson } from '../../../packages/protocol/src/json/read-json.ts'
 import { writeJson } from '../../../packages/protocol/src/json/write-json.ts'
 import { readMessages } from '../../../packages/protocol/src/read-message.ts'

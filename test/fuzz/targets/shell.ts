@@ -3,7 +3,7 @@
 
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of a shell
 
-import { readShell } from '@sluice/policy/core/shell-command'
+import { readShell } from '@sluice/policy/readers/shell-command'
 import { compareWithBash, generateShellText } from '../../support/shell-texts.ts'
 import { Random } from '../mutate.ts'
 

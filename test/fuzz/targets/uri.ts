@@ -1,8 +1,8 @@
 // The normal form of URIs: total, and a URI that counts as normal is its own only reading, and is read by
 // the WHATWG parser as exactly what is written.
 
-import { decodePercent } from '@sluice/policy/core/percent'
 import { normaliseUriPattern, readUri } from '@sluice/policy/expression/functions/resource-uri'
+import { decodePercent } from '@sluice/policy/readers/percent'
 import { UriTemplate } from '../../../packages/protocol/src/uri-template.ts'
 
 export const seeds = [

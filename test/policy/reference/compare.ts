@@ -2,11 +2,11 @@
 // verdicts must be equal. Says what the decisions were made of, so that an easy mix is noticed.
 // The engine comes in as an argument, so that one with a planted fault can be tried.
 
+import type { Decision, ShadowDecision } from '@sluice/policy/calls/decision'
 import type { compile } from '@sluice/policy/compile/compile'
-import { formatDecimal } from '@sluice/policy/core/decimal'
-import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
 import type { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { decide } from '@sluice/policy/decide/decide'
+import { formatDecimal } from '@sluice/policy/values/decimal'
 import type { RefDecision, RefEvent, RefVerdict } from './document.ts'
 import { referenceDecide } from './evaluate.ts'
 import { generateWorld, seededRandom } from './generate.ts'

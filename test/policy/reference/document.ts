@@ -1,9 +1,9 @@
 // The shapes the reference works on: a policy document as a plain object whose `when`s are ASTs,
 // and what the reference says about a call. Shared by all files of this folder.
 
-import type { Action } from '@sluice/policy/core/actions'
-import type { DecisionCode } from '@sluice/policy/core/decision'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Action } from '@sluice/policy/calls/actions'
+import type { DecisionCode } from '@sluice/policy/calls/decision'
+import type { Category } from '@sluice/policy/calls/tools'
 import type { Ast } from './expression.ts'
 
 export interface RefLimit {

@@ -1,8 +1,8 @@
 // `egress` of the reference: which hosts the texts that are drawn name, as a table, and which lists hold.
 // Deliberately without a parser: the table was written from the language page.
 
-import type { Call } from '@sluice/policy/core/call'
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { Call } from '@sluice/policy/calls/call'
+import type { JsonValue } from '@sluice/policy/values/json'
 import type { RefDocument } from './document.ts'
 import { isGlob, isWider, matchesKey } from './globs.ts'
 

@@ -1,12 +1,12 @@
 // The reference: "How a call is decided" of docs/reference/policy-language.md, written down as plainly as it
 // reads, with no compile step and no cache. It knows one document (no `house`, no own paths) and
 // takes the past as a list of events. The real engine must say the same; nothing here is shared
-// with it but the types of packages/policy/src/core.
+// with it but the types of packages/policy/src/calls and packages/policy/src/values.
 
-import type { Action } from '@sluice/policy/core/actions'
-import { pickStronger } from '@sluice/policy/core/actions'
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Action } from '@sluice/policy/calls/actions'
+import { pickStronger } from '@sluice/policy/calls/actions'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { Category } from '@sluice/policy/calls/tools'
 import type {
   RefDecision,
   RefDocument,

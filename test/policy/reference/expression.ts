@@ -3,10 +3,10 @@
 // exactness, undeclared arguments, bounds), then the evaluation itself, where FAILED travels as
 // a value so that `&&` and `||` can absorb it on either side. Pure.
 
-import type { Facts } from '@sluice/policy/core/call'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { ExactNumber, isObject } from '@sluice/policy/core/json'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Facts } from '@sluice/policy/calls/call'
+import type { Category } from '@sluice/policy/calls/tools'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
+import { ExactNumber, isObject } from '@sluice/policy/values/json'
 import { matchesKey } from './globs.ts'
 import { originIn, RAW_MEMORIES, type RefOrigin } from './protect.ts'
 

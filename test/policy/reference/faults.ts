@@ -131,19 +131,19 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a field that a stranger wrote passes',
-    file: 'policy/src/provenance/check-call.ts',
-    find: "return use === 'address' || use === 'mention'",
-    put: 'return false',
+    file: 'policy/src/provenance/is-held.ts',
+    find: 'return HELD_ORIGINS[use].has(origin)',
+    put: "return origin !== 'written field' && HELD_ORIGINS[use].has(origin)",
   },
   {
     name: 'strict takes a field for proof',
-    file: 'policy/src/provenance/check-call.ts',
+    file: 'policy/src/provenance/is-held.ts',
     find: "if (origin === 'user' || origin === 'trusted') return false",
     put: "if (origin === 'user' || origin === 'field') return false",
   },
   {
     name: 'strict lets what stands nowhere pass before anything was text',
-    file: 'policy/src/provenance/check-call.ts',
+    file: 'policy/src/provenance/is-held.ts',
     find: "if (origin === 'nowhere' && !memory.hasRead)",
     put: "if (origin === 'nowhere' && !memory.hasProse)",
   },
@@ -155,7 +155,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'nobody has to ask for destruction',
-    file: 'policy/src/provenance/check-call.ts',
+    file: 'policy/src/provenance/check-verb.ts',
     find: 'if (isAsked(call, memory)) return undefined',
     put: "if (isAsked(call, memory) || scope === 'destructive') return undefined",
   },

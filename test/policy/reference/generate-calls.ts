@@ -2,13 +2,13 @@
 // (globs must overlap), arguments that are mostly as declared and now and then missing, of another
 // type, not exact, undeclared or beyond the bounds.
 
-import type { AgentFacts, Call, Facts, Principal } from '@sluice/policy/core/call'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { ExactNumber } from '@sluice/policy/core/json'
-import type { PastCalls } from '@sluice/policy/core/past-calls'
-import type { KnownTool } from '@sluice/policy/core/tools'
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import type { AgentFacts, Call, Facts, Principal } from '@sluice/policy/calls/call'
+import type { PastCalls } from '@sluice/policy/calls/past-calls'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
+import { ExactNumber } from '@sluice/policy/values/json'
 import { ADDRESS_TEXTS } from './egress.ts'
 import { PLUMBING } from './evaluate.ts'
 import { ADDRESSES, type Address, RAW_MEMORIES } from './protect.ts'

@@ -1,8 +1,8 @@
 // Draws guardrails with every kind of match, and a word, limits or both; limits never beside
 // `deny` or `hide`, where nobody would look at them. Called by generate.ts.
 
-import type { Category, KnownTool } from '@sluice/policy/core/tools'
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import type { Category, KnownTool } from '@sluice/policy/calls/tools'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import type { RefGuardrail, RefMatch } from './document.ts'
 import { readsArgs } from './expression.ts'
 import { JUDGED_METHODS } from './generate-calls.ts'

@@ -1,8 +1,8 @@
 // Draws keys: globs that each match a known name, nested, overlapping and in several spellings of
 // the same language; and the classes that `classify` gives. Called by the other generators.
 
-import type { Category, KnownTool } from '@sluice/policy/core/tools'
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import type { Category, KnownTool } from '@sluice/policy/calls/tools'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import { matchesKey } from './globs.ts'
 import type { Random } from './random.ts'
 import { between, chance, pick, some, weighted } from './random.ts'

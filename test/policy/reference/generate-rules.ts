@@ -1,9 +1,9 @@
 // Draws rules and their limits as the page allows them: `hide` never beside a `when` that reads
 // arguments, limits only where a branch lets the call go on, no two limits on one counter.
 
-import type { Action } from '@sluice/policy/core/actions'
-import { ACTIONS } from '@sluice/policy/core/actions'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Action } from '@sluice/policy/calls/actions'
+import { ACTIONS } from '@sluice/policy/calls/actions'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import type { RefLimit, RefRule } from './document.ts'
 import type { Ast } from './expression.ts'
 import { readsArgs } from './expression.ts'

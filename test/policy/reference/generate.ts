@@ -2,9 +2,9 @@
 // for the reference, the tools it is about, and a batch of calls in the order of time. What the
 // page forbids is never drawn; what it allows and is easy to get wrong is drawn often.
 
-import type { Action } from '@sluice/policy/core/actions'
-import type { Category, KnownTool } from '@sluice/policy/core/tools'
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import type { Action } from '@sluice/policy/calls/actions'
+import type { Category, KnownTool } from '@sluice/policy/calls/tools'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import { stringify } from 'yaml'
 import {
   REF_ARGUMENT_ROLES,

@@ -2,10 +2,10 @@
 // events, and which denial comes of it. Amounts are bigints in units of ten to the minus 80.
 // Pure; called by evaluate.ts.
 
-import type { Action } from '@sluice/policy/core/actions'
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { JsonValue } from '@sluice/policy/core/json'
-import { ExactNumber, isObject } from '@sluice/policy/core/json'
+import type { Action } from '@sluice/policy/calls/actions'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { JsonValue } from '@sluice/policy/values/json'
+import { ExactNumber, isObject } from '@sluice/policy/values/json'
 import type { RefEvent, RefLimit, RefTake, RefVerdict } from './document.ts'
 import { declared, hasDeclaredType } from './expression.ts'
 

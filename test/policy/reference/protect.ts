@@ -2,10 +2,10 @@
 // means (an address, in which spellings) is looked up and never parsed, and what a session has read is a
 // list. Names of arguments have the one role that the table of the page gives them.
 
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { JsonValue } from '@sluice/policy/core/json'
-import { ExactNumber, isObject } from '@sluice/policy/core/json'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { Category } from '@sluice/policy/calls/tools'
+import type { JsonValue } from '@sluice/policy/values/json'
+import { ExactNumber, isObject } from '@sluice/policy/values/json'
 import { REF_ARGUMENT_ROLES, type RefArgumentRole, type RefDocument } from './document.ts'
 import { matchesKey } from './globs.ts'
 

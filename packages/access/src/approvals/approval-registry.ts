@@ -6,8 +6,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { findLookAlike } from '@sluice/guard/show/look-alikes'
 import type { GateEvent } from '@sluice/ledger/records/record'
 import { Vault } from '@sluice/ledger/store/vault'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { displayName } from '../identity/display-name.ts'
 import type { ApprovalFilter, ApprovalRequest, PriorCall } from './approval.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'
@@ -30,7 +30,7 @@ import type { OpenRequests } from './request-limits.ts'
 import { lengthOf, RequestViews } from './request-views.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
 
-export interface BookParts {
+export interface RegistryParts {
   /** gate.db, with the tables of schema.ts. */
   readonly database: DatabaseSync
   /** 32 bytes, for arguments. */
@@ -49,14 +49,14 @@ export interface BookParts {
   readonly isApprover: (name: string, atMs: number) => boolean
   /** A person decides at this time. */
   readonly onVerdict?: (name: string, atMs: number) => void
-  /** For expiry: never goes back. */
+  /** The clock of expiry, which never goes back. */
   readonly nowMs: () => number
   /** The wall clock as it is, for the ledger. */
   readonly wallMs: () => number
   /** Why nothing may be decided or ended by the clock of this gate, if others have the same requests. */
   readonly clockFault?: (() => string | undefined) | undefined
   readonly newId: () => string
-  /** For work on all open requests. */
+  /** Makes the pauses of work on all open requests. */
   readonly slices: () => WorkSlices
   readonly warn: (message: string, why: string) => void
 }
@@ -72,7 +72,7 @@ export interface SubmittedCall {
 export const GONE = 'its approver may no longer decide'
 
 export class ApprovalRegistry {
-  readonly parts: BookParts
+  readonly parts: RegistryParts
   readonly requests: Requests
   readonly vault: Vault
   readonly #watchers = new Set<(request: ApprovalRequest) => void>()
@@ -83,7 +83,7 @@ export class ApprovalRegistry {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(parts: BookParts) {
+  constructor(parts: RegistryParts) {
     this.parts = parts
     this.vault = new Vault(parts.key)
     this.requests = new Requests(
@@ -154,7 +154,7 @@ export class ApprovalRegistry {
     return this.vault.seal(`request ${id}`, JSON.stringify({ rest, args, program: shown }))
   }
 
-  /** Undefined once it is decided. */
+  /** Reads the call as it was submitted. It is stored until the request is decided. */
   openCall({ id }: ApprovalRow): SubmittedCall | undefined {
     const args = this.requests.args(id)
     if (args === null) return undefined
@@ -319,7 +319,7 @@ export class ApprovalRegistry {
     return page
   }
 
-  /** Undefined if it is no longer what was asked for. */
+  /** Reads a request of a list; undefined if the filter no longer matches it. */
   #listed(seq: number, { states }: ApprovalFilter): ApprovalRequest | undefined {
     this.#deferred.settle(seq)
     const stored = this.requests.storedAt(seq)

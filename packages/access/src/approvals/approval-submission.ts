@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { digestText } from '@sluice/ledger/records/record'
-import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import type { ApprovalSubject } from './approval.ts'
 import { toCanonicalJsonText } from './json-text.ts'
 
@@ -17,7 +17,7 @@ export interface ApprovalSubmission extends ApprovalSubject {
   readonly asks: readonly ApprovalRequirement[]
   /** Text of the client's program that made the call. */
   readonly program?: string | undefined
-  /** Of the request, unless there is one with it. */
+  /** The id of the new request, unless one with it exists. */
   readonly id?: string | undefined
 }
 

@@ -3,7 +3,8 @@
 // `approvals`; only that module lets a call with a pending approval pass.
 
 import type { CallIdentity } from '@sluice/ledger/records/call-title'
-import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement, Channel } from '@sluice/policy/calls/decision'
+import type { LineFamily } from '@sluice/policy/readers/shell-family'
 import type { Person, ProofMethod } from '../identity/person.ts'
 import type { CommandView } from './command-line.ts'
 
@@ -120,6 +121,11 @@ export type ArgumentBound =
   | { readonly min?: string; readonly max?: string }
   | { readonly oneOf: readonly string[] }
   | { readonly any: true }
+  /** The families that the command line of a coding agent may be of. Each is the words that a program starts
+   * with, as plain texts; after a last `*` any words may follow. */
+  | { readonly lines: readonly LineFamily[] }
+  /** The directory that an absolute path is, or that it is below, as a plain text. */
+  | { readonly below: string }
 
 /**
  * Approves calls like this one for a limited time: every argument equal, except those with a bound.
@@ -128,7 +134,9 @@ export interface StandingTerms {
   readonly forMs: number
   /** Maximum number of uses; unlimited if absent. */
   readonly calls?: number
-  /** By the name of the argument. */
+  /** Only in the session of the call that is decided. */
+  readonly session?: boolean
+  /** The bounds of arguments, by name. */
   readonly bounds?: Readonly<Record<string, ArgumentBound>>
 }
 
@@ -149,7 +157,7 @@ export interface ApprovalFilter {
   readonly states?: readonly ApprovalState[]
   readonly server?: string
   readonly principal?: string
-  /** Those older than this request: the next page. */
+  /** Only requests older than this one are listed: the next page. */
   readonly before?: string
   readonly limit?: number
 }
@@ -167,6 +175,8 @@ export interface StandingApproval {
   readonly used: number
   /** How often it may be used; null if unlimited. */
   readonly calls: number | null
+  /** The only session that may use it; null if any may. */
+  readonly session: string | null
 }
 
 /** A tool that was denied to a session too often to be requested again. */
@@ -208,5 +218,5 @@ export interface ApprovalService {
 /** A notification channel. A failure is recorded in the ledger, and the next channel is tried. */
 export interface Notifier {
   readonly channel: Channel
-  tell(request: ApprovalRequest): Promise<void>
+  notify(request: ApprovalRequest): Promise<void>
 }

@@ -1,6 +1,6 @@
 // Attacks on the approvals that once worked, each by the name of its finding.
 
-import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ApprovalRequest } from './approval.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'

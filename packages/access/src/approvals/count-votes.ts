@@ -2,7 +2,7 @@
 // counts for the arguments it was given on and for the requirements its approver matched then.
 // Pure.
 
-import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement, Channel } from '@sluice/policy/calls/decision'
 import { canonicalName, hasRole, type Person } from '../identity/person.ts'
 import type { RequirementStatus } from './approval.ts'
 import type { ApprovalRow, StoredVote } from './requests.ts'
@@ -91,7 +91,7 @@ export function isSatisfied(
   asks: readonly ApprovalRequirement[],
   votes: readonly StoredVote[],
   edit: number,
-) {
+): boolean {
   // Fails closed: without requirements nothing is approved.
   if (asks.length === 0) return false
   return asks.every(({ quorum }, at) => listApprovers(votes, at, edit).length >= quorum)

@@ -14,7 +14,7 @@ export interface WorkSlices {
 export type RequestChange = string | undefined
 
 export interface DeferredChangesParts {
-  /** By `seq`. */
+  /** Makes the change of the request with this `seq`. */
   readonly change: (seq: number, change: RequestChange) => void
   readonly slices: () => WorkSlices
   readonly warn: (message: string, why: string) => void
@@ -31,7 +31,7 @@ export class DeferredChanges {
     this.#parts = parts
   }
 
-  /** Those of the first slice are made before it returns. */
+  /** Changes that fit into the first slice are made before it returns. */
   add(seqs: Iterable<number>, change: RequestChange): void {
     // A request that is void is so for the first reason.
     for (const seq of seqs) if (this.#changes.get(seq) === undefined) this.#changes.set(seq, change)

@@ -6,7 +6,7 @@ import type { ApprovalRequest } from './approval.ts'
 
 const PARTS_NAMED_MAX = 5
 
-/** Undefined if nothing is masked. */
+/** Returns undefined if nothing is masked. */
 export function describeMasked({ masked }: Pick<ApprovalRequest, 'masked'>): string | undefined {
   const { parts, count, characters } = masked
   if (count === 0) return undefined

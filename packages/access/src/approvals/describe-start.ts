@@ -1,8 +1,8 @@
 // What a call of a tool that does everything would start: a shell is one tool for all of a day's work, so
 // requests for its calls are counted by the programs of their lines. Pure; used by the registry.
 
-import { parseObject } from '@sluice/policy/core/json'
-import { readShell } from '@sluice/policy/core/shell-command'
+import { readShell } from '@sluice/policy/readers/shell-command'
+import { parseObject } from '@sluice/policy/values/json'
 import type { ApprovalSubject } from './approval.ts'
 import { START_SHOWN_LENGTH_MAX } from './limits.ts'
 

@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import type { GateEvent } from '@sluice/ledger/records/record'
-import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import { onTestFinished } from 'vitest'
 import type { Person } from '../identity/person.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'

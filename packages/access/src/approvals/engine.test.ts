@@ -1,6 +1,6 @@
 // Approvals: the binding of a request, whose vote counts, how often it may be used, and crashes.
 
-import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalSubmission } from './approval-submission.ts'
@@ -419,7 +419,7 @@ describe('approvers are notified', () => {
     const notifier = (channel: 'webhook' | 'email', fault?: string) =>
       b.engine.add({
         channel,
-        tell: async () => {
+        notify: async () => {
           tried.push(channel)
           if (fault !== undefined) throw new Error(fault)
         },

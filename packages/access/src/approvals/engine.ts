@@ -5,8 +5,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { digestText } from '@sluice/ledger/records/record'
-import type { Channel } from '@sluice/policy/core/decision'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import type { Channel } from '@sluice/policy/calls/decision'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { hasRole, type Person } from '../identity/person.ts'
 import type {
   ApprovalBlock,
@@ -18,7 +18,7 @@ import type {
   RevealedArguments,
   StandingApproval,
 } from './approval.ts'
-import { ApprovalRegistry, type BookParts, GONE, withoutName } from './approval-registry.ts'
+import { ApprovalRegistry, GONE, type RegistryParts, withoutName } from './approval-registry.ts'
 import {
   type ApprovalSubmission,
   digestRequirements,
@@ -53,16 +53,16 @@ export type ApprovalRequestResult =
   | { readonly is: 'refused'; readonly why: string; readonly barred: boolean }
 
 export class ApprovalEngine implements ApprovalService {
-  readonly #book: ApprovalRegistry
+  readonly #registry: ApprovalRegistry
   readonly #standing: StandingApprovals
   readonly #denials: Denials
-  readonly #tellers = new ApproverNotifiers()
+  readonly #notifiers = new ApproverNotifiers()
   /** Calls in progress that use a standing approval, by their id. */
   readonly #standingCalls = new Set<string>()
 
-  constructor(parts: BookParts) {
-    this.#book = new ApprovalRegistry(parts)
-    this.#standing = new StandingApprovals(parts.database, this.#book.vault, parts.isApprover)
+  constructor(parts: RegistryParts) {
+    this.#registry = new ApprovalRegistry(parts)
+    this.#standing = new StandingApprovals(parts.database, this.#registry.vault, parts.isApprover)
     this.#denials = new Denials(parts.database)
   }
 
@@ -70,7 +70,7 @@ export class ApprovalEngine implements ApprovalService {
    * After a start: determines from the ledger the outcome of calls that had claimed an approval.
    */
   recover(ledger: DatabaseSync): void {
-    const used = this.#book.requests.used()
+    const used = this.#registry.requests.used()
     const became = recoverUses(ledger, used)
     for (const { id, usedBy } of used)
       this.settled(id, usedBy as string, became.get(usedBy as string) as ApprovalUse)
@@ -81,27 +81,38 @@ export class ApprovalEngine implements ApprovalService {
    * What was created while the clock was ahead would last until the clock catches up: it is ended.
    */
   #endAhead(): void {
-    const latestMs = this.#book.parts.nowMs() + CLOCK_AHEAD_MS_MAX
-    this.#book.voidAll(this.#book.requests.madeAfter(latestMs), CLOCK_WAS_AHEAD)
+    const latestMs = this.#registry.parts.nowMs() + CLOCK_AHEAD_MS_MAX
+    this.#registry.voidAll(this.#registry.requests.madeAfter(latestMs), CLOCK_WAS_AHEAD)
     for (const standing of this.#standing.endAhead(latestMs))
-      this.#book.note('standing-ended', { standing, why: CLOCK_WAS_AHEAD })
+      this.#registry.note('standing-ended', { standing, why: CLOCK_WAS_AHEAD })
   }
 
   add(notifier: Notifier): void {
-    this.#tellers.add(notifier)
+    this.#notifiers.add(notifier)
   }
 
   // For the gate.
 
   /** The state of this call: a request is created, durably, before approvers are notified. */
   async ask(call: ApprovalSubmission): Promise<ApprovalRequestResult> {
-    const nowMs = this.#book.parts.nowMs()
+    const nowMs = this.#registry.parts.nowMs()
     const asked = digestRequirements(call.asks)
     const { principal, agent, server, method, name, pin, args } = call
     const rest = toCanonicalJsonText(call.rest)
-    const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
+    const alike = {
+      principal: principal.id,
+      agent,
+      server,
+      method,
+      name,
+      asked,
+      pin,
+      rest,
+      args,
+      session: call.session,
+    }
     const key = digestSubmission(call)
-    const newest = this.#book.newest(key)
+    const newest = this.#registry.newest(key)
     // An approval of this exact call takes precedence over a standing one.
     const isApproved = newest?.state === 'approved' && newest.usedBy === null
     const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
@@ -116,18 +127,18 @@ export class ApprovalEngine implements ApprovalService {
 
   /** Claims the approval for one call; false if another was faster, or it is no longer approved. */
   use(id: string, callId: string): boolean {
-    const { ledger, nowMs } = this.#book.parts
-    const row = this.#book.find(id)
+    const { ledger, nowMs } = this.#registry.parts
+    const row = this.#registry.find(id)
     if (row === undefined || row.expiresAtMs <= nowMs()) return false
     if (!isSatisfied(row.asks, row.votes, row.edited)) return false
-    return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
+    return this.#registry.requests.use(id, callId, nowMs(), ledger.figures.seq)
   }
 
-  /** For a store that counts uses itself; undefined for no bound. */
+  /** Returns how often an approval may be used, for a store that counts uses itself; undefined for no bound. */
   usesMax(id: string, isStanding: boolean): number | undefined {
-    const nowMs = this.#book.parts.nowMs()
+    const nowMs = this.#registry.parts.nowMs()
     if (isStanding) return this.#standing.usesMax(id, nowMs)
-    const row = this.#book.find(id)
+    const row = this.#registry.find(id)
     if (row?.state !== 'approved' || row.usedBy !== null || row.expiresAtMs <= nowMs) return 0
     return isSatisfied(row.asks, row.votes, row.edited) ? 1 : 0
   }
@@ -135,111 +146,116 @@ export class ApprovalEngine implements ApprovalService {
   /** Another gate has changed these requests, or standing approvals. */
   sharedChanged(requests: readonly string[]): void {
     this.#standing.reload()
-    this.#book.arm()
-    void this.#book.sharedChanged(requests)
+    this.#registry.arm()
+    void this.#registry.sharedChanged(requests)
   }
 
   /** Claims one use of a standing approval; false if it has expired or is used up. */
   takeStanding(id: string, callId: string): boolean {
-    if (!this.#standing.take(id, this.#book.parts.nowMs())) return false
+    if (!this.#standing.take(id, this.#registry.parts.nowMs())) return false
     this.#standingCalls.add(callId)
     return true
   }
 
   /** The call is about to be forwarded: recorded in the ledger together with its intent. */
   executing(id: string, callId: string, argsText: string | undefined): void {
-    const row = this.#book.find(id)
+    const row = this.#registry.find(id)
     const about = row === undefined ? { standing: id } : aboutRequest(row)
     const edited = (row?.edited ?? 0) > 0
     const argsDigest = argsText === undefined ? null : digestText(argsText)
-    this.#book.note('executed', { ...about, call: callId, edited, argsDigest })
+    this.#registry.note('executed', { ...about, call: callId, edited, argsDigest })
   }
 
   /** Records the outcome of the call that used it. */
   settled(id: string, callId: string, became: ApprovalUse): void {
-    const row = this.#book.find(id)
+    const row = this.#registry.find(id)
     if (row?.usedBy !== callId) {
       if (this.#standingCalls.delete(callId) && became === 'not-sent') this.#standing.refund(id)
-      this.#book.note('returned', { standing: id, call: callId, became })
+      this.#registry.note('returned', { standing: id, call: callId, became })
       return
     }
-    if (became === 'not-sent') this.#book.requests.release(id, callId)
-    else {
-      this.#book.requests.markSettled(id, this.#book.parts.nowMs())
-      this.#book.requests.end(id, became, became === 'unknown' ? UNKNOWN : '')
+    if (became === 'not-sent') {
+      this.#registry.requests.release(id, callId)
+      this.#registry.arm()
+    } else {
+      this.#registry.requests.markSettled(id, this.#registry.parts.nowMs())
+      this.#registry.requests.end(id, became, became === 'unknown' ? UNKNOWN : '')
     }
-    this.#book.note('returned', { ...aboutRequest(row), call: callId, became })
-    this.#book.changed(id)
+    this.#registry.note('returned', { ...aboutRequest(row), call: callId, became })
+    this.#registry.changed(id)
   }
 
   /** Resolves when the request changes, or on timeout; immediately if the gate stops. */
   change(id: string, waitMs: number): Promise<void> {
-    return this.#book.waitForChange(id, waitMs)
+    return this.#registry.waitForChange(id, waitMs)
   }
 
   get isClosed(): boolean {
-    return this.#book.isClosed
+    return this.#registry.isClosed
   }
 
   /** Its approver edited the arguments, and with them policy refuses the call. */
   refuseEdited(id: string, why: string): void {
-    const row = this.#book.find(id)
-    if (row !== undefined) this.#book.void(row, why)
+    const row = this.#registry.find(id)
+    if (row !== undefined) this.#registry.void(row, why)
   }
 
   /** The policy changed: requests of rules that no longer exist unchanged are void. */
   policyChanged(isThere: (says: string) => boolean): void {
-    const gone = this.#book.requests.withoutRules(isThere)
-    this.#book.voidAll(gone, 'the rule that required approval has changed since')
+    const gone = this.#registry.requests.withoutRules(isThere)
+    this.#registry.voidAll(gone, 'the rule that required approval has changed since')
   }
 
   /** The definition of a tool changed: requests for the previous one are void. */
   definitionSeen(server: string, name: string, pin: string): void {
-    this.#book.voidAll(this.#book.requests.ofOtherPin(server, name, pin), DEFINITION_CHANGED)
+    this.#registry.voidAll(
+      this.#registry.requests.ofOtherPin(server, name, pin),
+      DEFINITION_CHANGED,
+    )
   }
 
   /** An approver was removed: their unused votes and standing approvals are void. */
   peopleChanged(): void {
-    this.#book.peopleChanged()
-    for (const standing of this.#standing.endGone(this.#book.parts.nowMs()))
-      this.#book.note('standing-ended', { standing, why: GONE })
+    this.#registry.peopleChanged()
+    for (const standing of this.#standing.endGone(this.#registry.parts.nowMs()))
+      this.#registry.note('standing-ended', { standing, why: GONE })
   }
 
   close(): void {
-    this.#book.close()
+    this.#registry.close()
   }
 
   // For people.
 
   list(filter: ApprovalFilter = {}): Promise<readonly ApprovalRequest[]> {
-    return this.#book.list(filter)
+    return this.#registry.list(filter)
   }
 
   idsStartingWith(prefix: string): readonly string[] {
-    return this.#book.requests.startingWith(prefix)
+    return this.#registry.requests.startingWith(prefix)
   }
 
   find(id: string): ApprovalRequest | undefined {
-    const row = this.#book.find(id)
-    return row === undefined ? undefined : this.#book.toView(row)
+    const row = this.#registry.find(id)
+    return row === undefined ? undefined : this.#registry.toView(row)
   }
 
   get pendingCount(): number {
-    return this.#book.requests.pendingCount()
+    return this.#registry.requests.pendingCount()
   }
 
   get oldestOpenMs(): number | undefined {
-    return this.#book.requests.oldestOpenMs()
+    return this.#registry.requests.oldestOpenMs()
   }
 
   async reveal(id: string, who: Person): Promise<RevealedArguments> {
-    const row = this.#book.getRow(id)
+    const row = this.#registry.getRow(id)
     if (!hasRole(who, 'approver'))
       throw new OperationError(`\`${who.name}\` is not an approver`, 'ask one')
-    const call = this.#book.openCall(row)
+    const call = this.#registry.openCall(row)
     if (call === undefined)
       throw new OperationError('the arguments are no longer stored', 'the ledger has their digest')
-    await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
+    await this.#registry.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
     return { args: call.args, rest: withoutName(call.rest) }
   }
 
@@ -249,20 +265,20 @@ export class ApprovalEngine implements ApprovalService {
     who: Person,
     channel: Channel,
   ): Promise<ApprovalRequest> {
-    return this.#book.inTurn(async () => {
-      const { nowMs, readArgs } = this.#book.parts
-      this.#book.beginVerdict(who.name)
-      const row = this.#book.getRow(id)
-      if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
-      checkOpen(this.#book.getRow(id), verdict)
+    return this.#registry.inTurn(async () => {
+      const { nowMs, readArgs } = this.#registry.parts
+      this.#registry.beginVerdict(who.name)
+      const row = this.#registry.getRow(id)
+      if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#registry.expire(row)
+      checkOpen(this.#registry.getRow(id), verdict)
       const tally = tallyVerdict(row, verdict, { who, channel, atMs: nowMs(), readArgs })
       const { votes, outcome, edit } = tally
       const { args, comment = '', forAWhile } = verdict
-      const sent = this.#book.openCall(row) ?? { rest: '{}', args: '' }
+      const sent = this.#registry.openCall(row) ?? { rest: '{}', args: '' }
       const keep =
         forAWhile &&
         this.#standing.check(row, sent, { wanted: forAWhile, by: who.name, nowMs: nowMs() })
-      await this.#book.record(outcome, {
+      await this.#registry.record(outcome, {
         ...aboutRequest(row),
         ...aboutPerson(who, channel),
         comment,
@@ -270,37 +286,41 @@ export class ApprovalEngine implements ApprovalService {
         ...describeTerms(forAWhile),
       })
       // It may have been used, or have become void, while it was recorded.
-      checkOpen(this.#book.getRow(id), verdict)
-      this.#book.requests.inOne(() => {
-        if (args === undefined) this.#book.requests.vote(id, votes)
+      checkOpen(this.#registry.getRow(id), verdict)
+      this.#registry.requests.inOne(() => {
+        if (args === undefined) this.#registry.requests.vote(id, votes)
         else {
-          const sealed = this.#book.seal(id, { ...sent, args })
-          this.#book.requests.vote(id, votes, { args: sealed, edited: edit })
+          const sealed = this.#registry.seal(id, { ...sent, args })
+          this.#registry.requests.vote(id, votes, { args: sealed, edited: edit })
         }
-        if (outcome === 'approved') this.#book.requests.approve(id, nowMs() + UNUSED_MS_MAX)
+        if (outcome === 'approved') this.#registry.requests.approve(id, nowMs() + UNUSED_MS_MAX)
         if (outcome === 'denied') {
-          this.#book.requests.end(id, 'denied', comment === '' ? `denied by ${who.name}` : comment)
+          this.#registry.requests.end(
+            id,
+            'denied',
+            comment === '' ? `denied by ${who.name}` : comment,
+          )
           this.#denials.count(row, nowMs())
         }
         keep?.()
       })
-      this.#book.arm()
-      return this.#book.changed(id)
+      this.#registry.arm()
+      return this.#registry.changed(id)
     })
   }
 
   watch(listener: (request: ApprovalRequest) => void): () => void {
-    return this.#book.watch(listener)
+    return this.#registry.watch(listener)
   }
 
   get standing(): readonly StandingApproval[] {
-    return this.#standing.list(this.#book.parts.nowMs())
+    return this.#standing.list(this.#registry.parts.nowMs())
   }
 
   async endStanding(id: string, who: Person): Promise<void> {
-    if (!this.#standing.has(id, this.#book.parts.nowMs()))
+    if (!this.#standing.has(id, this.#registry.parts.nowMs()))
       throw new OperationError(`there is no standing approval \`${id}\``, 'list those that do')
-    await this.#book.record('standing-ended', { standing: id, ...aboutPerson(who, null) })
+    await this.#registry.record('standing-ended', { standing: id, ...aboutPerson(who, null) })
     this.#standing.end(id)
   }
 
@@ -320,7 +340,7 @@ export class ApprovalEngine implements ApprovalService {
         `\`${server}/${name}\` is not denied to that session`,
         'nothing to lift',
       )
-    await this.#book.record('lifted', { session, server, name, ...aboutPerson(who, null) })
+    await this.#registry.record('lifted', { session, server, name, ...aboutPerson(who, null) })
     this.#denials.lift(barred)
   }
 
@@ -336,17 +356,18 @@ export class ApprovalEngine implements ApprovalService {
   ): Promise<ApprovalRequestResult | undefined> {
     const isOpen = newest.state === 'pending' || newest.state === 'approved'
     if (isOpen && newest.usedBy === null) {
-      if (newest.expiresAtMs <= nowMs) await this.#book.inTurn(() => this.#book.expire(newest))
-      else if (newest.pin !== pin) this.#book.void(newest, DEFINITION_CHANGED)
+      if (newest.expiresAtMs <= nowMs)
+        await this.#registry.inTurn(() => this.#registry.expire(newest))
+      else if (newest.pin !== pin) this.#registry.void(newest, DEFINITION_CHANGED)
       else if (newest.asked !== asked)
-        this.#book.void(newest, 'other rules require approval of this call now')
+        this.#registry.void(newest, 'other rules require approval of this call now')
       else if (
         newest.state === 'approved' &&
         !isSatisfied(newest.asks, newest.votes, newest.edited)
       )
-        this.#book.void(newest, GONE)
+        this.#registry.void(newest, GONE)
     }
-    const row = this.#book.getRow(newest.id)
+    const row = this.#registry.getRow(newest.id)
     const { id, state, usedBy, usedAtMs, isReported, why } = row
     if (state === 'pending') return this.#toPending(row)
     if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < REPEAT_REFUSED_MS))
@@ -355,14 +376,14 @@ export class ApprovalEngine implements ApprovalService {
       const by = row.votes
         .filter(({ verdict, gone }) => verdict === 'approve' && !gone)
         .map((vote) => vote.by)
-      const edited = row.edited > 0 ? { args: this.#book.openCall(row)?.args ?? '' } : {}
+      const edited = row.edited > 0 ? { args: this.#registry.openCall(row)?.args ?? '' } : {}
       return { is: 'approved', id, by: by.join(', '), ...edited }
     }
     // That nobody decided in time was said of another session's call: an approver may be there now.
     if (state === 'expired' && row.session !== session) return undefined
     // The verdict is reported to the caller once; the next call submits a new request.
     if ((state === 'denied' || state === 'expired') && !isReported) {
-      this.#book.requests.markReported(id)
+      this.#registry.requests.markReported(id)
       return { is: state, id, why }
     }
     return undefined
@@ -374,11 +395,11 @@ export class ApprovalEngine implements ApprovalService {
     asked: string,
     rest: string,
   ): Promise<ApprovalRequestResult> {
-    const { before, nameSession, newId, nowMs, warn } = this.#book.parts
-    const open = this.#book.counts(call)
+    const { before, nameSession, newId, nowMs, warn } = this.#registry.parts
+    const open = this.#registry.counts(call)
     const full = whyFull(call, open, this.#denials.isBarred(call))
     if (full !== undefined) return { is: 'refused', ...full }
-    const isFree = call.id !== undefined && this.#book.find(call.id) === undefined
+    const isFree = call.id !== undefined && this.#registry.find(call.id) === undefined
     const [id, atMs] = [isFree ? call.id : newId(), nowMs()]
     const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
     const row: Omit<ApprovalRow, 'seq'> = {
@@ -392,27 +413,27 @@ export class ApprovalEngine implements ApprovalService {
       before: before(call.session),
       ...(nameSession === undefined ? {} : { sessionName: nameSession(call.session) }),
     }
-    this.#book.requests.insert(row, this.#book.seal(id, { ...call, rest }))
+    this.#registry.requests.insert(row, this.#registry.seal(id, { ...call, rest }))
     try {
-      await this.#book.record('proposed', aboutProposal(row, call.args))
+      await this.#registry.record('proposed', aboutProposal(row, call.args))
     } catch (error) {
-      this.#book.requests.end(id, 'void', 'it could not be recorded')
+      this.#registry.requests.end(id, 'void', 'it could not be recorded')
       return { is: 'refused', why: (error as Error).message, barred: false }
     }
-    this.#book.requests.prune()
-    this.#book.arm()
-    const request = this.#book.changed(id)
+    this.#registry.requests.prune()
+    this.#registry.arm()
+    const request = this.#registry.changed(id)
     const onResult = ({ channels, fault }: NotificationResult): void => {
       const about = { ...aboutRequest(row), channels: [...channels], ok: fault === undefined }
-      this.#book.note('notified', { ...about, fault: fault ?? null })
+      this.#registry.note('notified', { ...about, fault: fault ?? null })
       if (fault !== undefined) warn(`approvers were not notified by ${channels.join(', ')}`, fault)
     }
-    void this.#tellers.tell(request, onResult)
-    return this.#toPending(this.#book.getRow(id))
+    void this.#notifiers.notify(request, onResult)
+    return this.#toPending(this.#registry.getRow(id))
   }
 
   #toPending(row: ApprovalRow): ApprovalRequestResult {
-    const expired = this.#book.whyExpiredBefore(row)
+    const expired = this.#registry.whyExpiredBefore(row)
     return {
       is: 'pending',
       id: row.id,

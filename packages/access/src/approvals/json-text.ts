@@ -3,7 +3,7 @@
 // 9007199254740993, 1.0 and 1e2 stay unchanged, while a parser would round or rewrite them. The
 // texts were accepted by the strict reader. Pure.
 
-import { joinMembers, sortMembers } from '@sluice/policy/core/canonical-json'
+import { joinMembers, sortMembers } from '@sluice/policy/values/canonical-json'
 
 /** One token: a string, a number or word, or a sign. */
 const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+|[[\]{}:,])/y

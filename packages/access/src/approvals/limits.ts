@@ -76,9 +76,9 @@ export const SHOWN_KEPT_MAX = 2_000
 /** Length of the calls in these views together. */
 export const SHOWN_KEPT_LENGTH_MAX = 33_554_432
 /** How long one channel may take to deliver a notification. Beyond it, it counts as failed. */
-export const TELL_MS_MAX = 10_000
+export const NOTIFY_MS_MAX = 10_000
 /** Requests whose approvers are notified concurrently; others wait. */
-export const TELLING_MAX = 16
+export const NOTIFYING_MAX = 16
 /**
  * Longest interval between two checks for expired requests: timers are late on a machine that
  * slept.

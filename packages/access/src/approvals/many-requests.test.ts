@@ -2,7 +2,7 @@
 // arguments, and what concerns all of them is done in slices, but applies immediately.
 
 import { constants, DatabaseSync } from 'node:sqlite'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { describe, expect, test, vi } from 'vitest'
 import type { ApprovalRequest } from './approval.ts'
 import {
@@ -172,6 +172,19 @@ describe('finding: work on all open requests holds the event loop', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  test('an approval that is given back after its time has come ends', async () => {
+    const b = bench()
+    const [id = ''] = await propose(b, 1)
+    await b.engine.decide(id, yes, ada, 'terminal')
+    b.engine.use(id, 'c1')
+    b.nowMs = b.engine.find(id)?.expiresAtMs ?? 0
+    // The look at what has run out: nothing is there, and none is planned behind it.
+    b.engine.sharedChanged([])
+    b.engine.settled(id, 'c1', 'not-sent')
+    await b.engine.change(id, 10_000)
+    expect(storedStates(b)).toEqual(['expired'])
   })
 
   test('an approver decides while many requests expire', async () => {

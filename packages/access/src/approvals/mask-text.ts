@@ -4,8 +4,8 @@
 
 import { isMaskedName, isMaskedNumberName } from '@sluice/guard/secret-names'
 import { findMaskedSpans } from '@sluice/guard/secrets'
-import { joinMembers } from '@sluice/policy/core/canonical-json'
-import { escapePointer } from '@sluice/policy/core/json-pointer'
+import { joinMembers } from '@sluice/policy/values/canonical-json'
+import { escapePointer } from '@sluice/policy/values/json-pointer'
 import type { MaskedArguments, MaskedPart } from './approval.ts'
 import { type Path, rewriteText } from './json-text.ts'
 import { MASKED_PARTS_MAX } from './limits.ts'
@@ -44,8 +44,15 @@ function formatMask(characters: number): string {
   return `[masked: ${characters} character${characters === 1 ? '' : 's'}]`
 }
 
+/** A JSON text without its secrets. */
+export interface MaskedText {
+  readonly text: string
+  /** Where the masks are, and how much each covers. */
+  readonly masked: MaskedArguments
+}
+
 /** `at` is the pointer of the text itself. */
-export function maskText(text: string, at = '') {
+export function maskText(text: string, at = ''): MaskedText {
   const masked = new MaskedParts()
   const made = rewriteText(text, {
     text: (value, path) => {

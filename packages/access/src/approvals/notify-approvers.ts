@@ -2,9 +2,9 @@
 // other channels that the rules name are tried in order until one has notified someone. Attempts
 // and failures are recorded in the ledger.
 
-import type { Channel } from '@sluice/policy/core/decision'
+import type { Channel } from '@sluice/policy/calls/decision'
 import type { ApprovalRequest, Notifier } from './approval.ts'
-import { TELL_MS_MAX, TELLING_MAX } from './limits.ts'
+import { NOTIFY_MS_MAX, NOTIFYING_MAX } from './limits.ts'
 
 export interface NotificationResult {
   readonly channels: readonly Channel[]
@@ -22,7 +22,7 @@ export class ApproverNotifiers {
   }
 
   /** Reports each attempt, in order; console and terminal first, which show every request. */
-  async tell(
+  async notify(
     request: ApprovalRequest,
     onResult: (result: NotificationResult) => void,
   ): Promise<void> {
@@ -37,7 +37,7 @@ export class ApproverNotifiers {
   }
 
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= TELLING_MAX)
+    if (this.#running >= NOTIFYING_MAX)
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#running += 1
     try {
@@ -51,7 +51,7 @@ export class ApproverNotifiers {
 
 const INBOXES: readonly Channel[] = ['console', 'terminal']
 
-/** Of all requirements, each channel at its first position. */
+/** Lists the channels of all requirements, each at its first position. */
 function listChannels({ asks }: ApprovalRequest): Channel[] {
   const named = new Set(asks.flatMap(({ channels }) => channels))
   return [...named].filter((channel) => channel !== 'client' && !INBOXES.includes(channel))
@@ -60,10 +60,10 @@ function listChannels({ asks }: ApprovalRequest): Channel[] {
 async function attempt(notifier: Notifier, request: ApprovalRequest): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`nothing within ${TELL_MS_MAX} ms`), TELL_MS_MAX)
+    timer = setTimeout(() => resolve(`nothing within ${NOTIFY_MS_MAX} ms`), NOTIFY_MS_MAX)
   })
   try {
-    return await Promise.race([notifier.tell(request).then(() => undefined), late])
+    return await Promise.race([notifier.notify(request).then(() => undefined), late])
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   } finally {

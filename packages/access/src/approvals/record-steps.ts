@@ -3,8 +3,8 @@
 // these.
 
 import { digestText, type GateEvent } from '@sluice/ledger/records/record'
-import type { Channel } from '@sluice/policy/core/decision'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { Channel } from '@sluice/policy/calls/decision'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 import { displayName } from '../identity/display-name.ts'
 import type { Person } from '../identity/person.ts'
 import type { StandingTerms } from './approval.ts'
@@ -76,6 +76,7 @@ export function describeTerms(wanted: StandingTerms | undefined): JsonObject {
   return {
     forMs: wanted.forMs,
     calls: wanted.calls ?? null,
+    session: wanted.session === true,
     bounds: JSON.parse(JSON.stringify(wanted.bounds ?? {})) as JsonValue,
   }
 }

@@ -10,7 +10,7 @@ import type { ApprovalRow } from './requests.ts'
 
 export type ApprovalUse = 'not-sent' | 'executed' | 'unknown'
 
-/** By the id of the call. The ledger was opened before: open calls in it are marked unknown. */
+/** Finds the outcomes by the id of the call. The ledger was opened before: open calls in it are marked unknown. */
 export function recoverUses(
   ledger: DatabaseSync,
   used: readonly ApprovalRow[],

@@ -13,7 +13,8 @@ import {
 export interface OpenRequests {
   readonly every: number
   readonly session: number
-  /** Of the session, for the same tool, or for lines that start the same if it takes command lines. */
+  /** How many requests of the session are for the same tool, or for lines that start the same if it takes
+   * command lines. */
   readonly alike: number
   /** What these have in common; undefined: the tool. */
   readonly start: string | undefined

@@ -45,7 +45,7 @@ export class RequestViews {
   }
 }
 
-/** Of what a caller wrote. */
+/** Returns the length of what a caller wrote. */
 export function lengthOf({ args, rest }: ApprovalRequest): number {
   return args.length + rest.length
 }

@@ -5,7 +5,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
 import { prepareAll } from '@sluice/ledger/store/sqlite/prepare'
-import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import type { ApprovalFilter, ApprovalState, ApprovalSubject, PriorCall, Vote } from './approval.ts'
 import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX, UNUSED_MS_MAX } from './limits.ts'
 import { ENDED, UNUSED } from './schema.ts'
@@ -105,6 +105,15 @@ export const REQUEST_STATEMENTS = {
     LIMIT 1 OFFSET ${DECIDED_KEPT_MAX})`,
 } as const
 
+/** How many requests are pending: each limit counts one of these. */
+export interface PendingCounts {
+  readonly every: number
+  /** How many are of the session. */
+  readonly session: number
+  /** How many are of the session for the same tool. */
+  readonly tool: number
+}
+
 export class Requests {
   readonly #database: DatabaseSync
   readonly #statements: Readonly<Record<keyof typeof REQUEST_STATEMENTS, StatementSync>>
@@ -154,7 +163,7 @@ export class Requests {
     return this.#readOne(this.storedAt(seq))
   }
 
-  /** As stored: `read` parses it, `toVersion` detects changes. */
+  /** Returns the row as stored: `read` parses it, `toVersion` detects changes. */
   storedAt(seq: number): SqlRow | undefined {
     return this.#statements.at.get(seq)
   }
@@ -197,7 +206,7 @@ export class Requests {
     return this.#readOne(this.#statements.before.get(key, seq))
   }
 
-  /** By `seq`, the newest first. */
+  /** Lists requests by `seq`, the newest first. */
   list({ states, server, principal, before, limit }: ApprovalFilter): number[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
@@ -218,7 +227,7 @@ export class Requests {
       .map(({ seq }) => Number(seq))
   }
 
-  /** Those that a call has used, without an outcome, the oldest first. */
+  /** Lists requests that a call has used and that have no outcome, the oldest first. */
   used(): ApprovalRow[] {
     return this.#statements.used.all().map((row) => this.read(row))
   }
@@ -271,8 +280,7 @@ export class Requests {
     return Number(this.#statements.pending.get()?.n)
   }
 
-  /** Pending requests: in total, of the session, and of the tool in it. */
-  counts(session: string, server: string, name: string) {
+  counts(session: string, server: string, name: string): PendingCounts {
     const row = this.#statements.pendingOfSession.get(session, server, name)
     const of = (name: string): number => Number(row?.[name] ?? 0)
     return { every: this.pendingCount(), session: of('session'), tool: of('tool') }

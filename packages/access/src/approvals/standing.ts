@@ -6,18 +6,18 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { CallIdentity } from '@sluice/ledger/records/call-title'
 import type { Vault } from '@sluice/ledger/store/vault'
-import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
-import { ExactNumber } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { ArgumentBound, StandingApproval, StandingTerms } from './approval.ts'
 import type { SubmittedCall } from './approval-registry.ts'
-import { canonicalMembers, toCanonicalJsonText } from './json-text.ts'
-import { STANDING_MAX, STANDING_MS_MAX, STANDING_VALUES_MAX } from './limits.ts'
+import { type ArgumentTexts, checkBound, isCovered } from './argument-bounds.ts'
+import { isShellTool } from './command-line.ts'
+import { canonicalMembers } from './json-text.ts'
+import { STANDING_MAX, STANDING_MS_MAX } from './limits.ts'
 import { maskText } from './mask-text.ts'
 import type { ApprovalRow } from './requests.ts'
 
 /** What a call is matched with. */
-export interface StandingMatch extends Omit<CallIdentity, 'callId' | 'session'> {
+export interface StandingMatch extends Omit<CallIdentity, 'callId'> {
   readonly principal: string
   readonly asked: string
   readonly pin: string
@@ -25,19 +25,23 @@ export interface StandingMatch extends Omit<CallIdentity, 'callId' | 'session'> 
   readonly rest: string
   /** The text of the arguments; empty if there are none. */
   readonly args: string
+  readonly session: string
 }
 
 interface StoredTerms {
   /** When it was given, and how often it may be used. */
   readonly atMs?: number
   readonly calls?: number
+  /** The only session that may use it. */
+  readonly session?: string
+  /** What a call has to have beside its arguments; for one session `toSessionRest`. */
   readonly rest: string
   /** Canonical text of each argument without a bound. */
   readonly exact: Readonly<Record<string, string>>
   readonly bounds: Readonly<Record<string, ArgumentBound>>
 }
 
-interface StoredStanding extends Omit<StandingMatch, 'rest' | 'args'> {
+interface StoredStanding extends Omit<StandingMatch, 'rest' | 'args' | 'session'> {
   readonly id: string
   readonly terms: StoredTerms
   readonly by: readonly string[]
@@ -105,7 +109,8 @@ export class StandingApprovals {
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
       const bounds = this.#shown.get(terms) ?? maskBounds(terms)
       this.#shown.set(terms, bounds)
-      return { id, principal, server, name, bounds, by, untilMs, used, calls: terms.calls ?? null }
+      const { calls = null, session = null } = terms
+      return { id, principal, server, name, bounds, by, untilMs, used, calls, session }
     })
   }
 
@@ -116,14 +121,15 @@ export class StandingApprovals {
 
   /** One that matches this call. */
   find(call: StandingMatch, nowMs: number): { id: string; by: readonly string[] } | undefined {
-    let members: ReadonlyMap<string, string> | undefined
+    let members: ArgumentTexts | undefined
     for (const standing of this.#approvals.values()) {
       if (!SAME.every((part) => standing[part] === call[part])) continue
-      if (standing.terms.rest !== call.rest) continue
+      const { session, rest } = standing.terms
+      if (rest !== (session === undefined ? call.rest : toSessionRest(call))) continue
       // Read once: a person may have approved a thousand calls like this one.
       members ??= readArguments(call.args)
       if (members === undefined) return undefined
-      if (covers(standing.terms, members) && this.#holds(standing, nowMs)) return standing
+      if (isCovered(members, standing.terms) && this.#holds(standing, nowMs)) return standing
     }
     return undefined
   }
@@ -192,6 +198,7 @@ export class StandingApprovals {
         'end some of them',
       )
     const members = canonicalMembers(args === '' ? '{}' : args)
+    const isShell = isShellTool(row.name)
     const bounds = Object.fromEntries(
       Object.entries(wanted.bounds ?? {}).map(([name, bound]) => {
         if (!members.has(name))
@@ -199,16 +206,17 @@ export class StandingApprovals {
             `the call has no argument \`${name}\``,
             `it has ${[...members.keys()].map((key) => `\`${key}\``).join(', ') || 'none'}`,
           )
-        return [name, checkBound(name, bound, members.get(name) as string)]
+        return [name, checkBound(name, bound, { members, bounds: wanted.bounds ?? {}, isShell })]
       }),
     )
     const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
     const terms: StoredTerms = {
       atMs: nowMs,
-      rest,
+      rest: wanted.session === true ? toSessionRest({ rest, session: row.session }) : rest,
       exact,
       bounds,
       ...(calls === undefined ? {} : { calls }),
+      ...(wanted.session === true ? { session: row.session } : {}),
     }
     return () => this.#keep(row, terms, [by], nowMs + wanted.forMs)
   }
@@ -255,21 +263,16 @@ export class StandingApprovals {
   }
 }
 
-/**
- * Where a bound with only an upper end starts: the author of `amount<=50` means amounts, and a
- * negative one may be a payment in the other direction.
- */
-const LOWEST = '0'
-
 const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] as const
 
-/** Undefined if it is not an object: it has no members either, and is still not a call without arguments. */
-function readArguments(args: string): ReadonlyMap<string, string> | undefined {
+/** Returns undefined if the text is no object: it has no members either, and is still not a call without
+ * arguments. */
+function readArguments(args: string): ArgumentTexts | undefined {
   if (args === '') return new Map()
   return /^\s*\{/.test(args) ? canonicalMembers(args) : undefined
 }
 
-/** For display, without secrets. */
+/** Makes the bounds as they are displayed, without secrets. */
 function maskBounds({ exact, bounds }: StoredTerms): Readonly<Record<string, ArgumentBound>> {
   const masked = Object.entries(exact).map(([key, text]) => {
     const shown = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
@@ -278,62 +281,7 @@ function maskBounds({ exact, bounds }: StoredTerms): Readonly<Record<string, Arg
   return { ...Object.fromEntries(masked), ...bounds }
 }
 
-function covers({ exact, bounds }: StoredTerms, members: ReadonlyMap<string, string>): boolean {
-  for (const name of Object.keys(exact)) if (!members.has(name)) return false
-  for (const [name, text] of members) {
-    if (Object.hasOwn(exact, name)) {
-      if (exact[name] !== text) return false
-    } else if (!Object.hasOwn(bounds, name)) return false
-    else if (!isWithin(bounds[name] as ArgumentBound, text)) return false
-  }
-  return Object.keys(bounds).every((name) => members.has(name))
-}
-
-function isWithin(bound: ArgumentBound, text: string): boolean {
-  if ('any' in bound) return true
-  if ('oneOf' in bound) return bound.oneOf.includes(text)
-  const value = decimalIn(text)
-  if (value === undefined) return false
-  const { max } = bound
-  const min = bound.min ?? (max === undefined ? undefined : LOWEST)
-  if (min !== undefined && compareDecimal(value, decimalIn(min) as Decimal) < 0) return false
-  return max === undefined || compareDecimal(value, decimalIn(max) as Decimal) <= 0
-}
-
-/** Canonical, and such that the call itself is within it. */
-function checkBound(name: string, bound: ArgumentBound, own: string): ArgumentBound {
-  const wrong = (what: string): OperationError =>
-    new OperationError(`the bound of \`${name}\` ${what}`, 'give `min` and `max`, `oneOf` or `any`')
-  let read: ArgumentBound
-  if ('any' in bound && bound.any === true) read = { any: true }
-  else if ('oneOf' in bound && Array.isArray(bound.oneOf)) {
-    if (bound.oneOf.length === 0 || bound.oneOf.length > STANDING_VALUES_MAX)
-      throw wrong(`lists none, or more than ${STANDING_VALUES_MAX} values`)
-    read = { oneOf: bound.oneOf.map((text) => canonicalOr(text, () => wrong('is not JSON'))) }
-  } else {
-    const { min, max } = bound as { min?: string; max?: string }
-    if (min === undefined && max === undefined) throw wrong('is none')
-    for (const side of [min, max])
-      if (side !== undefined && decimalIn(side) === undefined) throw wrong('is not a number')
-    read = max === undefined ? { min: min as string } : { min: min ?? LOWEST, max }
-    if (min === undefined && !isWithin(read, own))
-      throw new OperationError(
-        `the bound of \`${name}\` has no lower end and therefore begins at ${LOWEST}, which leaves out the call that is decided`,
-        `write the lower end too, such as \`${name}>=${own}\``,
-      )
-  }
-  if (!isWithin(read, own)) throw wrong('leaves out the call that is decided')
-  return read
-}
-
-function canonicalOr(text: string, refused: () => OperationError): string {
-  try {
-    return toCanonicalJsonText(text)
-  } catch {
-    throw refused()
-  }
-}
-
-function decimalIn(text: string): Decimal | undefined {
-  return /^-?\d/.test(text) ? toDecimal(new ExactNumber(text)) : undefined
+/** `rest` of an approval for one session. No call has it at a gate of a version without them. */
+function toSessionRest({ rest, session }: Pick<StandingMatch, 'rest' | 'session'>): string {
+  return `in session ${session}: ${rest}`
 }

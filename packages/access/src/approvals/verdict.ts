@@ -1,28 +1,38 @@
 // Checks a verdict against the request, its approver and channel before anything changes. Refuses
 // with what is wrong and what to do.
 
-import type { Channel } from '@sluice/policy/core/decision'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import type { Channel } from '@sluice/policy/calls/decision'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { Person } from '../identity/person.ts'
 import type { ApprovalVerdict } from './approval.ts'
 import { isSatisfied, matchRequirements, mayNotDecide } from './count-votes.ts'
 import { ARGS_LENGTH_MAX, COMMENT_LENGTH_MAX } from './limits.ts'
 import type { ApprovalRow, StoredVote } from './requests.ts'
 
+/** The votes on a request with one more. */
+export interface VoteTally {
+  readonly votes: readonly StoredVote[]
+  /** The vote that was added, the last of `votes`. */
+  readonly vote: StoredVote
+  /** The number of edits of the arguments that the vote is on. */
+  readonly edit: number
+  /** What the vote made of the request: `voted` if it needs more of them. */
+  readonly outcome: 'approved' | 'denied' | 'voted'
+}
+
 interface VerdictOrigin {
   readonly who: Person
   readonly channel: Channel
   readonly atMs: number
+  /** Returns what is wrong with edited arguments. */
   readonly readArgs: (text: string) => string | undefined
 }
 
-/** `readArgs` returns what is wrong with edited arguments. `edit` is the number of edits of the arguments that the
- * votes are on. */
 export function tallyVerdict(
   row: ApprovalRow,
   verdict: ApprovalVerdict,
   { who, channel, atMs, readArgs }: VerdictOrigin,
-) {
+): VoteTally {
   const no = mayNotDecide(row, who, channel)
   if (no !== undefined) throw new OperationError(no, 'another approver has to decide')
   const { comment = '', args, forAWhile } = verdict
@@ -39,7 +49,7 @@ export function tallyVerdict(
     if (channel === 'client' && matchRequirements(row, who, channel).asks.length === 0)
       throw new OperationError('the client may not decide this', 'a person has to')
     const vote: StoredVote = { ...given, asks: [], edit: row.edited }
-    return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' as const }
+    return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' }
   }
   const { asks, why } = matchRequirements(row, who, channel)
   if (asks.length === 0)
@@ -69,8 +79,7 @@ export function tallyVerdict(
     )
   if (forAWhile !== undefined && (args !== undefined || row.edited > 0))
     throw new OperationError('edited arguments cannot get a standing approval', 'one or the other')
-  const outcome = isDone ? 'approved' : 'voted'
-  return { votes, vote, edit, outcome } as const
+  return { votes, vote, edit, outcome: isDone ? 'approved' : 'voted' }
 }
 
 function checkEdit(

@@ -1,8 +1,8 @@
 // Shapes of answers: their types are what handlers return and pages read, their JSON Schema is in the
 // OpenAPI document as it is. The test of all operations compares recorded answers with it.
 
-import type { JsonObject } from '@sluice/policy/core/json'
 import type { Field, Shape, ShapeFields, TypedShape } from '@sluice/policy/document/shape'
+import type { JsonObject } from '@sluice/policy/values/json'
 
 export const TEXT = { kind: 'text', max: Number.MAX_SAFE_INTEGER } as const
 export const TIME = { kind: 'time' } as const
@@ -16,16 +16,29 @@ export const OBJECT = {
 } as const
 
 /** The same, if the type of the value is declared elsewhere. */
-export function objectOf<T extends object>() {
+export function objectOf<T extends object>(): typeof OBJECT & TypedShape<T> {
   return OBJECT as typeof OBJECT & TypedShape<T>
 }
 
-export function listOf<const S extends Shape>(of: S) {
-  return { kind: 'list', of, max: Number.MAX_SAFE_INTEGER } as const
+/** The shape of a list. */
+export interface ListShapeOf<S extends Shape> {
+  readonly kind: 'list'
+  readonly of: S
+  readonly max: number
 }
 
-export function orNull<const S extends Shape>(of: S) {
-  return { kind: 'nullable', of } as const
+/** The shape of a value that may be null. */
+export interface NullableShapeOf<S extends Shape> {
+  readonly kind: 'nullable'
+  readonly of: S
+}
+
+export function listOf<const S extends Shape>(of: S): ListShapeOf<S> {
+  return { kind: 'list', of, max: Number.MAX_SAFE_INTEGER }
+}
+
+export function orNull<const S extends Shape>(of: S): NullableShapeOf<S> {
+  return { kind: 'nullable', of }
 }
 
 type Shapes = Readonly<Record<string, Shape>>

@@ -1,7 +1,7 @@
 // Errors of authentication, and of the keys and grants it uses. docs/reference/errors.md lists the
 // same codes; a test compares the two.
 
-import { CodedError } from '@sluice/policy/core/coded-error'
+import { CodedError } from '@sluice/policy/structures/coded-error'
 
 export const ERRORS = {
   IDENTITY_KEY: 'the key of the installation is not one, or cannot be read',

@@ -76,21 +76,31 @@ export const GRANT_REQUEST = {
 
 /** Under `grants:` of sluice.yaml, by its name. */
 export const FIXED_GRANT = {
-  hash: required(
-    form(
+  hash: {
+    shape: form(
       'hash of a token',
       /^sha256:[0-9a-f]{64}$/,
       '`sha256:` and 64 hex digits, as `sluice grants add NAME --fixed` prints it',
       { secret: true },
     ),
-    'of its token, as `sluice grants add NAME --fixed` prints it',
-    `sha256:${'0'.repeat(64)}`,
-  ),
+    doc: 'of its token, as `sluice grants add NAME --fixed` prints it; every grant has one but those with `acs`',
+    example: `sha256:${'0'.repeat(64)}`,
+  },
   ...TERMS,
   hooks: {
     shape: text(24),
     doc: 'the server with `builtin: claude-code` or another client whose hooks it is for, as `sluice init --hooks` writes it. It opens `/hooks/NAME` and nothing else',
     example: 'claude-code',
+  },
+  acs: {
+    shape: text(24),
+    doc: 'the server with `builtin: acs` that stands for an agent of the Agent Control Standard, as `sluice grants add NAME --acs` writes it. It opens `/acs` and nothing else; the `agent_id` of its requests is the name of the grant',
+    example: 'shop',
+  },
+  hmac_key: {
+    shape: text(8_192),
+    doc: 'with `acs`: the key that the agent signs with, 32 bytes or more',
+    example: `$\{file:./sluice.shop.key}`,
   },
   slots: { shape: SLOTS, doc: 'an older name of `sessions.max`', example: 5 },
 } as const

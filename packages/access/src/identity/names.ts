@@ -2,7 +2,7 @@
 // core/grant-fields.ts.
 
 import { visibleText } from '@sluice/guard/show/visible-text'
-import type { Principal } from '@sluice/policy/core/call'
+import type { Principal } from '@sluice/policy/calls/call'
 
 /** The user on this machine: only they can reach its loopback port. */
 export const LOCAL_USER: Principal = { id: 'local', kind: 'local', groups: [], claims: {} }

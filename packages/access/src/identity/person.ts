@@ -4,9 +4,9 @@
 // for the owner.
 
 import { foldLookAlikes } from '@sluice/guard/show/look-alikes'
-import type { JsonObject } from '@sluice/policy/core/json'
 import { word } from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './answer-shapes.ts'
 
 export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const

@@ -2,7 +2,7 @@
 // the images all of them need. Rows in, rows out. Owned by the journal.
 
 import { zstdCompressSync } from 'node:zlib'
-import { getOwn } from '@sluice/policy/core/json'
+import { getOwn } from '@sluice/policy/values/json'
 import { AgentError } from '../shared/errors.ts'
 import { PACK_BYTES } from '../shared/limits.ts'
 import type { SlicedWork } from '../shared/sliced.ts'

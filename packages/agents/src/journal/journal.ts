@@ -2,7 +2,7 @@
 // or in a store that gates share. Rows are cached: this thread is the only one that writes them, as far as the
 // families are its own. Knows SQL and the rows, not what they mean. Owned by the step thread.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { Summary } from '../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -23,6 +23,7 @@ import { OpenWork } from './open-work.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily } from './removed-families.ts'
 import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
+import { Schedules } from './schedules.ts'
 
 const AGENT_PAGE = `SELECT * FROM agents WHERE owner = $1 AND agent > $2
   AND (CAST($3 AS TEXT) IS NULL OR state = $3) AND (CAST($4 AS BIGINT) IS NULL OR family = $4)
@@ -48,6 +49,7 @@ export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
   readonly work: OpenWork
   readonly usage: UsageTable
+  readonly schedules: Schedules
   readonly database: AgentDatabase
   readonly #counts = new Map<string, number>()
   readonly #agents = new LruMap<string, AgentRow>(ROWS_KEPT_MAX)
@@ -58,6 +60,7 @@ export class Journal implements EventJournal, StepTables {
     this.memories = new CheckpointStore(this.database)
     this.work = new OpenWork(this.database)
     this.usage = new UsageTable(this.database)
+    this.schedules = new Schedules(this.database)
   }
 
   close(): void {
@@ -363,8 +366,9 @@ export class Journal implements EventJournal, StepTables {
 
   /** The last event after which the agent had made this many turns. */
   seqOfTurn(key: number, turn: number): number | undefined {
+    // Also without the prompt that came then: a fork begins before it.
     const row = this.get(
-      'SELECT max(seq) AS seq FROM events WHERE agent = $1 AND turn = $2',
+      "SELECT max(seq) AS seq FROM events WHERE agent = $1 AND turn = $2 AND kind <> 'prompt'",
       key,
       turn,
     )
@@ -376,7 +380,7 @@ export class Journal implements EventJournal, StepTables {
     this.#counts.delete(owner)
     this.#agents.delete(id)
     this.#families.delete(family)
-    for (const table of ['events', 'runs', 'effects', 'program_events', 'agents'])
+    for (const table of ['events', 'runs', 'effects', 'program_events', 'schedules', 'agents'])
       this.run(`DELETE FROM ${table} WHERE agent = $1`, key)
     this.memories.drop(key, 0, Number.MAX_SAFE_INTEGER)
     this.run('UPDATE families SET members = members - 1 WHERE family = $1', family)

@@ -168,6 +168,8 @@ export class AgentLeases {
             SELECT a.family FROM effects e JOIN agents a ON a.agent = e.agent
             UNION
             SELECT family FROM agents WHERE wake_at <= $1
+            UNION
+            SELECT a.family FROM schedules s JOIN agents a ON a.agent = s.agent WHERE s.next_at <= $1
           ), free AS (
             SELECT f.family FROM families f JOIN open o ON o.family = f.family
             WHERE f.lease IS NULL OR ${IS_FREE}

@@ -1,7 +1,7 @@
 // Runs, effects and programs of agents in agents.db: what an agent has under way, and what a crash leaves
 // open. Rows in, rows out; commit-step.ts says which. Owned by the journal.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { Effect, RunEnd } from '../guest/protocol.ts'
 import { ROWS_KEPT_MAX } from '../shared/limits.ts'
 import type { InsertedRun, OpenWorkTables } from './commit-step.ts'
@@ -16,7 +16,20 @@ const OPEN_WORK = `SELECT run, request, started_at, CAST(NULL AS TEXT) AS body
   FROM runs WHERE agent = $1 AND result IS NULL
   UNION ALL SELECT NULL, NULL, started_at, body FROM effects WHERE agent = $1`
 
-export type OpenAgentWork = ReturnType<OpenWork['openWork']>
+/** What an agent has under way. */
+export interface OpenAgentWork {
+  /** Runs without a result. */
+  readonly runs: readonly {
+    readonly runId: string
+    /** The id of the client's request; null if it gave none. */
+    readonly request: string | null
+    readonly startedAt: number
+  }[]
+  /** Effects without a result. */
+  readonly effects: readonly Effect[]
+  /** An effect was sent and has no result yet. */
+  readonly isSent: boolean
+}
 
 export class OpenWork implements OpenWorkTables {
   readonly #database: AgentDatabase
@@ -88,8 +101,7 @@ export class OpenWork implements OpenWorkTables {
     return row && toRun(row)
   }
 
-  /** What an agent has under way: runs without a result, and effects without one. */
-  openWork(key: number) {
+  openWork(key: number): OpenAgentWork {
     const rows = this.#database.all(OPEN_WORK, key)
     const effects = rows.filter(({ body }) => body !== null)
     const runs = rows.filter(({ body }) => body === null)
@@ -100,7 +112,6 @@ export class OpenWork implements OpenWorkTables {
         startedAt: Number(started_at),
       })),
       effects: effects.map(({ body }) => JSON.parse(String(body)) as Effect),
-      /** An effect was sent and has no result yet. */
       isSent: effects.some(({ started_at }) => started_at !== null),
     }
   }

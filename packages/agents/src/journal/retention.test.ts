@@ -88,6 +88,7 @@ test('a store of the oldest version comes to the newest with its agents', async 
   const file = join(first.directory, 'agents.db')
   const database = new DatabaseSync(file)
   database.exec(`DROP TABLE model_usage;
+    DROP TABLE schedules;
     DROP INDEX families_removed;
     DROP INDEX families_labelled;
     ALTER TABLE families DROP COLUMN removed_at;

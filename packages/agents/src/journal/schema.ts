@@ -2,14 +2,14 @@
 // with the summary and the counts in the same transaction. Opened by the step thread only.
 
 import type { Migration } from '@sluice/ledger/store/sqlite/migrate'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { LAST_REMOVED } from './removed-families.ts'
 
 /** All tables of the journal, in the order in which their rows are copied. */
 export const TABLES: readonly string[] = [
   ...toWordSet(`
     images families agents events memories memory_answers checkpoints
-    runs effects program_events templates settings model_usage
+    runs effects program_events templates settings model_usage schedules
   `),
 ]
 
@@ -185,5 +185,19 @@ export const MIGRATIONS: readonly Migration[] = [
   ) WITHOUT ROWID;
   INSERT INTO settings SELECT '', 'usage since', CAST(unixepoch('subsec') * 1000 AS INTEGER)
     WHERE EXISTS (SELECT 1 FROM families WHERE tokens > 0);
+  `,
+  `
+  -- Prompts that come by themselves: at a time, which is next_at, or with a webhook.
+  CREATE TABLE schedules (
+    agent INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    input TEXT NOT NULL,
+    writer TEXT NOT NULL,
+    next_at INTEGER,
+    last TEXT,
+    PRIMARY KEY (agent, name)
+  ) WITHOUT ROWID;
+  CREATE INDEX schedules_by_time ON schedules (next_at) WHERE next_at IS NOT NULL;
   `,
 ]

@@ -4,7 +4,7 @@
 
 import { McpServer } from '@modelcontextprotocol/server'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CALL_META, type SessionLabels, toProgramOwner } from '@sluice/protocol/agent-calls'
 import { z } from 'zod'
 import type { AgentRow } from '../journal/rows.ts'

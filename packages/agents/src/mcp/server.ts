@@ -92,7 +92,30 @@ export function createAgentsServer(
   return server
 }
 
-export type DirectToolCall = (name: string, args: object) => ReturnType<typeof respond>
+/** The result of a call, as MCP has it. A type and no interface: the SDK wants to be able to add members. */
+export type ToolCallResult = {
+  readonly content: { readonly type: 'text'; readonly text: string }[]
+  /** The value as an object; absent in an error. */
+  readonly structuredContent?: Record<string, unknown>
+  readonly isError?: boolean
+}
+
+/** A definition as `tools/list` has it. */
+export interface ListedAgentTool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly inputSchema: z.core.JSONSchema.BaseSchema
+  readonly annotations: AgentToolAnnotations
+}
+
+interface AgentToolAnnotations {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly openWorldHint: boolean
+}
+
+export type DirectToolCall = (name: string, args: object) => Promise<ToolCallResult>
 
 /** Everything but what takes as long as a model, a tool or a person does. */
 export function isQuick(name: string): boolean {
@@ -111,7 +134,7 @@ export function createDirectCalls(
   return (name, args) => respond(name, args, setting)
 }
 
-async function respond(name: string, args: object, setting: ToolSetting) {
+async function respond(name: string, args: object, setting: ToolSetting): Promise<ToolCallResult> {
   try {
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new AgentError('AGENT_INPUT', `more than ${INPUT_ELEMENTS_MAX} elements`)
@@ -135,10 +158,17 @@ function serveCalls(
     const setting = settingOf(context)
     const isAsked = params.task !== undefined
     // Who says how long to wait wants to wait.
-    const isTaken = name === PROMPT && !Object.hasOwn(args, 'waitMs') && takesTasks(context)
+    const mayBeTask =
+      name === PROMPT && !['waitMs', 'schema'].some((key) => Object.hasOwn(args, key))
+    const isTaken = mayBeTask && takesTasks(context)
     if (!isAsked && !isTaken) return respond(name, args, setting)
     if (name !== PROMPT)
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is not a task`)
+    if (Object.hasOwn(args, 'schema'))
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'the answer of a task is not checked: send `schema` without a task, and wait with wasm_agent_wait',
+      )
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
     const { agentId, ...request } = readArguments<{ agentId: string; input: string }>(name, args)
@@ -198,7 +228,7 @@ function progressOf(mcpReq: ServerContext['mcpReq']): ProgressListener | undefin
 }
 
 /** The definitions as the server lists them, without a service behind them. */
-export function listAgentTools() {
+export function listAgentTools(): ListedAgentTool[] {
   return TOOLS.map(({ name, title, description, input, category }) => ({
     name,
     title,
@@ -208,7 +238,7 @@ export function listAgentTools() {
   }))
 }
 
-function annotationsOf(category: ToolCategory) {
+function annotationsOf(category: ToolCategory): AgentToolAnnotations {
   return {
     readOnlyHint: category === 'Read',
     destructiveHint: category === 'Destructive',
@@ -216,17 +246,17 @@ function annotationsOf(category: ToolCategory) {
   }
 }
 
-function answer(value: object, text = JSON.stringify(value)) {
+function answer(value: object, text = JSON.stringify(value)): ToolCallResult {
   return {
-    content: [{ type: 'text' as const, text }],
+    content: [{ type: 'text', text }],
     structuredContent: value as Record<string, unknown>,
   }
 }
 
-export function failure(error: unknown) {
+export function failure(error: unknown): ToolCallResult {
   const { code, message } = error as { code?: string; message?: string }
   const body = { error: message ?? String(error), code: code ?? 'AGENT_FAULT' }
-  return { content: [{ type: 'text' as const, text: JSON.stringify(body) }], isError: true }
+  return { content: [{ type: 'text', text: JSON.stringify(body) }], isError: true }
 }
 
 function addResources(server: McpServer, service: Service, { owner, labels }: AgentsCaller): void {

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { ChatMessage, Effect, ModelTool } from '../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { FairQueue } from '../sandbox/fair-queue.ts'

@@ -3,7 +3,7 @@
 // once gets past a limit. What does not fit waits for those that are out; if the family is then spent it
 // is never sent. Calls that left and were abandoned are charged. Owned by ask-model.ts.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { ModelUsage } from '../guest/protocol.ts'
 import { costOf } from '../journal/family-limits.ts'
 import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'

@@ -28,10 +28,16 @@ export interface ModelAnswer {
   readonly usage: ModelUsage
 }
 
-export interface CompatibleProvider {
-  readonly url: string
+/** The form of requests: OpenAI's chat completions, which most servers speak, OpenAI's responses, or Anthropic's messages. */
+export type ModelApi = 'chat' | 'responses' | 'anthropic'
+
+export interface ModelProvider {
+  /** The base address; that of the maker if left out. */
+  readonly url?: string
   /** The environment variable with the key, if one is needed. */
   readonly keyFrom?: string
+  /** `chat` if left out. */
+  readonly api?: ModelApi
 }
 
 /**
@@ -44,18 +50,18 @@ export interface CompatibleProvider {
  */
 export interface ModelSettings {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Beside those that are known: anything that speaks OpenAI's chat completions. */
-  readonly providers: Readonly<Record<string, CompatibleProvider>>
+  /** Beside those that are known, or in their place. */
+  readonly providers: Readonly<Record<string, ModelProvider>>
   /** Where `script:` files are; nothing outside of it is read. */
   readonly scripts: string
   /** By the model's whole name, for one token, in millionths. */
   readonly prices: Readonly<Record<string, Price>>
 }
 
-const KEYS = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' } as const
-
-/** Servers people run on their own machine, where they listen by default. */
-const LOCAL: Readonly<Record<string, CompatibleProvider>> = {
+/** Makers of models, and servers people run on their own machine, where they listen by default. */
+const KNOWN: Readonly<Record<string, ModelProvider>> = {
+  anthropic: { api: 'anthropic', keyFrom: 'ANTHROPIC_API_KEY' },
+  openai: { api: 'responses', keyFrom: 'OPENAI_API_KEY' },
   ollama: { url: 'http://127.0.0.1:11434/v1' },
   vllm: { url: 'http://127.0.0.1:8000/v1' },
   llamacpp: { url: 'http://127.0.0.1:8080/v1' },
@@ -100,19 +106,16 @@ export function hideKey(text: string, name: string, settings: ModelSettings): st
 }
 
 function keyVariable(provider: string, settings: ModelSettings): string | undefined {
-  return provider === 'anthropic' || provider === 'openai'
-    ? KEYS[provider]
-    : compatibleOf(provider, settings)?.keyFrom
+  return providerOf(provider, settings)?.keyFrom
 }
 
-function compatibleOf(provider: string, settings: ModelSettings): CompatibleProvider | undefined {
-  if (Object.hasOwn(settings.providers, provider)) return settings.providers[provider]
-  return Object.hasOwn(LOCAL, provider) ? LOCAL[provider] : undefined
+function providerOf(name: string, { providers }: ModelSettings): ModelProvider | undefined {
+  if (Object.hasOwn(providers, name)) return providers[name]
+  return Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined
 }
 
-function listKnown(settings: ModelSettings): string[] {
-  const names = [...Object.keys(KEYS), ...Object.keys(LOCAL), ...Object.keys(settings.providers)]
-  return [...new Set([...names, 'script'])]
+function listKnown({ providers }: ModelSettings): string[] {
+  return [...new Set([...Object.keys(KNOWN), ...Object.keys(providers), 'script'])]
 }
 
 /** Asks once; who wants more attempts asks again. */
@@ -169,26 +172,21 @@ async function languageModel(
   settings: ModelSettings,
   fetch: typeof boundedFetch,
 ) {
-  const { environment } = settings
-  const compatible = compatibleOf(provider, settings)
-  if (compatible !== undefined) {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-    const apiKey = compatible.keyFrom === undefined ? undefined : environment[compatible.keyFrom]
-    const options = {
-      name: provider,
-      baseURL: compatible.url,
-      includeUsage: true,
-      fetch,
-    }
-    return createOpenAICompatible({ ...options, ...(apiKey ? { apiKey } : {}) })(model)
-  }
-  const apiKey = environment[KEYS[provider as keyof typeof KEYS]] ?? ''
-  if (provider === 'anthropic') {
+  const { url, keyFrom, api = 'chat' } = providerOf(provider, settings) ?? {}
+  const apiKey = (keyFrom === undefined ? undefined : settings.environment[keyFrom]) ?? ''
+  const options = { apiKey, fetch, ...(url === undefined ? {} : { baseURL: url }) }
+  if (api === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ apiKey, fetch })(model)
+    return createAnthropic(options)(model)
   }
-  const { createOpenAI } = await import('@ai-sdk/openai')
-  return createOpenAI({ apiKey, fetch })(model)
+  if (api === 'responses') {
+    const { createOpenAI } = await import('@ai-sdk/openai')
+    return createOpenAI(options).responses(model)
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+  const key = apiKey === '' ? {} : { apiKey }
+  const named = { name: provider, baseURL: url ?? '', includeUsage: true, fetch }
+  return createOpenAICompatible({ ...named, ...key })(model)
 }
 
 type ModelMessages = NonNullable<Parameters<typeof import('ai').generateText>[0]['messages']>

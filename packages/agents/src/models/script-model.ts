@@ -5,7 +5,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { z } from 'zod'
 import { AgentError } from '../shared/errors.ts'
 import { SCRIPT_BYTES_MAX, SCRIPT_KEPT_LENGTH_MAX, SCRIPTS_KEPT_MAX } from '../shared/limits.ts'

@@ -3,7 +3,7 @@
 // badly would have one call made twice and the other never. Arguments with a number that no double
 // holds are marked: rounded, they would be judged and sent as another amount. Pure; called by models.ts.
 
-import { saysExactly } from '@sluice/policy/core/is-exact-double'
+import { saysExactly } from '@sluice/policy/values/is-exact-double'
 import type { LanguageModelMiddleware } from 'ai'
 
 type ContentPart = { readonly type: string; readonly toolCallId?: string; readonly input?: unknown }
@@ -11,11 +11,15 @@ type ContentPart = { readonly type: string; readonly toolCallId?: string; readon
 /** Sixteen digits or more, or an exponent: everything shorter is exact. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 
-/**
- * For one turn; with `onText` the model is asked for a stream. `refused`: why a call of the answered turn cannot
- * be made, by its id.
- */
-export function uniqueCalls(onText?: (text: string) => void) {
+/** What makes the calls of one turn unique. */
+export interface UniqueCalls {
+  readonly middleware: LanguageModelMiddleware
+  /** Why a call of the answered turn cannot be made, by its id. */
+  readonly refused: ReadonlyMap<string, string>
+}
+
+/** With `onText` the model is asked for a stream. */
+export function uniqueCalls(onText?: (text: string) => void): UniqueCalls {
   const refused = new Map<string, string>()
   const wrapGenerate: LanguageModelMiddleware['wrapGenerate'] = async ({
     doGenerate,

@@ -3,7 +3,7 @@
 // guest code runs here. Called by run-turn.ts.
 
 import { hash } from 'node:crypto'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { type ProgramOrigin, readProgramOwner } from '@sluice/protocol/agent-calls'
 import type { Effect, JournalEvent } from '../guest/protocol.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'

@@ -30,7 +30,14 @@ export interface ProgramEnd {
   readonly error?: string
 }
 
-export type ProgramOutput = ReturnType<typeof readProgramOutput>
+/** What a program in the sandbox has come to. All of it is checked: the program is not trusted. */
+export interface ProgramOutput {
+  /** The calls of tools that the program waits for. */
+  readonly calls: readonly ProgramToolCall[]
+  /** How the program ended; null while it waits for calls. */
+  readonly ended: ProgramEnd | null
+  readonly logs: string
+}
 
 export interface WrittenFile {
   readonly path: string
@@ -49,7 +56,7 @@ type UntrustedObject = Record<string, unknown>
 /** Lone surrogates: each would be six characters in every later text. */
 const HALF = /\p{Surrogate}/gu
 
-export function readProgramOutput(text: string) {
+export function readProgramOutput(text: string): ProgramOutput {
   if (text.length > PROGRAM_OUTPUT_LENGTH_MAX)
     throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_OUTPUT_LENGTH_MAX}`)
   const { calls, ended, logs } = object(parseOutputJson(text))

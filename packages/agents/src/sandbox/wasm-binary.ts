@@ -8,6 +8,12 @@ export interface WasmSection {
   readonly body: Uint8Array
 }
 
+/** The contents of a memory, and how many pieces there are, which WebAssembly has as a section of its own. */
+export interface DataSections {
+  readonly data: WasmSection
+  readonly count: WasmSection
+}
+
 export const SECTION = { custom: 0, memory: 5, global: 6, exports: 7, data: 11, dataCount: 12 }
 
 const HEADER = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0)
@@ -111,7 +117,10 @@ export function stackPointerSection(value: number): WasmSection {
   }
 }
 
-export function dataSections(image: Uint8Array, ranges: readonly (readonly [number, number])[]) {
+export function dataSections(
+  image: Uint8Array,
+  ranges: readonly (readonly [number, number])[],
+): DataSections {
   const parts: Uint8Array[] = [Uint8Array.from(encodeUnsigned(ranges.length))]
   for (const [start, end] of ranges)
     parts.push(

@@ -54,12 +54,19 @@ function nameOf({ server, tool }: GrantedTool): string {
   return `${server}/${tool}`
 }
 
+/** An agent as it leaves the installation. */
+export interface ExportedAgent {
+  readonly exported: AgentExport
+  /** The signed bundle with the memory, in base64; undefined if JSON was asked for. */
+  readonly bundle: string | undefined
+}
+
 export async function exportAgent(
   id: string,
   format: 'json' | 'bundle',
   options: ExportOptions,
   { steps, transfers, owner }: TransferSetting,
-): Promise<{ exported: AgentExport; bundle: string | undefined }> {
+): Promise<ExportedAgent> {
   const isBundle = format === 'bundle'
   // Where secrets are replaced the memory stays here: it has them in clear, also those of files that were deleted,
   // and in pieces that no search finds.

@@ -2,7 +2,7 @@
 // principal. Runs are durable: what a crash cut off goes on when the service starts again, and a lost
 // connection ends nothing. Model and tool I/O is here, guests and journal in their threads.
 
-import { randomBytes, randomUUID } from 'node:crypto'
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { readTrustedKeys } from '@sluice/ledger/store/files/trusted-keys'
 import type { SharedAgents } from '@sluice/ledger/store/postgres/shared-agents'
 import { processClock } from '@sluice/ledger/store/process-clock'
@@ -10,6 +10,7 @@ import type { AgentQuery, JournalEvent, Price } from '../guest/protocol.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
 import { toRetention } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import { nextTime, readPlan } from '../journal/schedule-plan.ts'
 import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
 import { EffectPerformer } from '../runs/perform-effect.ts'
 import { recoverEffects, runTurn, type TurnContext } from '../runs/run-turn.ts'
@@ -31,12 +32,14 @@ import {
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
 } from '../shared/limits.ts'
+import type { PromptWriter } from '../shared/prompt-writer.ts'
 import { type GateTool, NO_GATE } from '../shared/tool-gate.ts'
-import type { ForkOptions } from '../step-thread/fork-and-upgrade.ts'
-import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
+import type { ForkModel, ForkOptions } from '../step-thread/fork-and-upgrade.ts'
+import type { AgentAnswer } from '../step-thread/operation-results.ts'
+import { type Steps, type StepThread, startStepThread } from '../step-thread/step-client.ts'
 import { WakeTimer } from '../step-thread/wake-timer.ts'
 import type { ApplyOptions } from '../steps/stepper.ts'
-import { loadBundleKey } from '../transfer/bundle-key.ts'
+import { type BundleKey, loadBundleKey } from '../transfer/bundle-key.ts'
 import {
   type CreateArguments,
   checkPrice,
@@ -48,15 +51,26 @@ import {
   toFiles,
   toLimits,
 } from '../transfer/create-config.ts'
+import type { AgentImportResult } from '../transfer/import-agent.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
 import { AgentCluster } from './agent-cluster.ts'
-import { exportAgent, importForOwner } from './import-request.ts'
+import { type ExportedAgent, exportAgent, importForOwner } from './import-request.ts'
 import { moveForOwner } from './move-request.ts'
 import { notePrompt } from './note-prompt.ts'
-import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './service-types.ts'
+import { type Delivery, type DeliveryResult, ScheduledPrompts } from './schedules.ts'
+import type {
+  AskedBy,
+  MadeSchedule,
+  PromptAnswer,
+  PromptArguments,
+  ScheduleArguments,
+  ServiceOptions,
+} from './service-types.ts'
 
 const { nowMs } = processClock
+/** Of the secret of a webhook. */
+const SECRET_BYTES = 32
 
 /** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
 export class Service {
@@ -67,8 +81,9 @@ export class Service {
   readonly #turns: TurnContext
   readonly #transfers: Transfers
   readonly #image: string
-  readonly #key: ReturnType<typeof loadBundleKey>
+  readonly #key: BundleKey
   readonly #cluster: AgentCluster | undefined
+  readonly #schedules: ScheduledPrompts
   /** The last prompt of each request that is being begun. */
   readonly #beginning = new Map<string, Promise<unknown>>()
   #runs = 0
@@ -106,11 +121,23 @@ export class Service {
       running: new RunningEffects(),
       performer: new EffectPerformer({ steps, programs: this.#programs, gate, models, now: nowMs }),
       watch: this.watch,
-      timer: new WakeTimer(steps, (id) => this.#run(null, id, { kind: 'tick', at: nowMs() })),
+      timer: new WakeTimer(
+        steps,
+        (id) => this.#run(null, id, { kind: 'tick', at: nowMs() }),
+        (atMs) => this.#schedules.fireDue(atMs),
+      ),
       nonce: () => this.#thread.nonce(),
       now: nowMs,
       warn: options.warn ?? (() => undefined),
     }
+    const { server } = options
+    this.#schedules = new ScheduledPrompts({
+      steps,
+      way: options.gate && { gate, server: server ?? '' },
+      prompt: (...prompt) => this.prompt(...prompt),
+      wake: (atMs) => this.#turns.timer.note(atMs),
+      now: nowMs,
+    })
     this.#cluster = shared && this.#join(shared, lease)
   }
 
@@ -132,7 +159,7 @@ export class Service {
     })
   }
 
-  get steps() {
+  get steps(): Steps {
     return this.#thread.steps
   }
 
@@ -145,6 +172,7 @@ export class Service {
   async handOver(over: Promise<void>): Promise<void> {
     if (this.#cluster === undefined) return
     this.#turns.timer.close()
+    this.#schedules.close()
     this.#turns.watch.endAll()
     await this.#turns.running.finish(over)
     await this.close()
@@ -155,6 +183,7 @@ export class Service {
     this.#isClosed = true
     this.#cluster?.close()
     this.#turns.timer.close()
+    this.#schedules.close()
     await this.#turns.running.close()
     await this.#programs.close()
     await this.#transfers.close()
@@ -214,6 +243,11 @@ export class Service {
     return tools.filter(({ server, name }) => parent.grants.includes(`${server}/${name}`))
   }
 
+  /** What may be granted to an agent of this owner. */
+  listTools(owner: string): Promise<readonly GateTool[]> {
+    return this.#available(owner, undefined)
+  }
+
   priceOf(model: string): Price | null {
     const { prices } = this.#options.models
     return Object.hasOwn(prices, model) ? (prices[model] ?? null) : null
@@ -261,12 +295,18 @@ export class Service {
     prompt: PromptArguments,
     how: WaitOptions,
   ): Promise<() => Promise<PromptAnswer>> {
-    const { input, maxTurns = null, requestId } = prompt
+    const { form = '', maxTurns = null, requestId } = prompt
+    const input = prompt.input + form
     const { agent } = await this.steps.standing(owner, id, nowMs())
     checkModel(agent.model, this.#options.models)
     // A run that is under way ends on the core that it began on.
     if (agent.image !== this.#image && agent.summary.runId === null)
       await this.move(owner, id).catch(unlessBusy)
+    const fresh = this.#schedules.findFresh(id, requestId)
+    // To begin with a clean conversation would end a run that somebody else has begun.
+    if (fresh !== undefined && agent.summary.runId !== null)
+      throw new AgentError('AGENT_BUSY', 'skipped: still running')
+    if (fresh !== undefined) await this.reset(owner, id, true, fresh)
     await notePrompt(agent, prompt, this.steps, this.#options.gate)
     const at = nowMs()
     const runId = this.#runId(at)
@@ -390,24 +430,101 @@ export class Service {
     this.#forget(id)
   }
 
-  async fork(
+  /** The agent is prompted at its times, or when a webhook comes; a schedule of the same name is replaced. */
+  async schedule(
     owner: string,
     id: string,
-    how: Partial<Pick<ForkOptions, 'turn' | 'name'>> & { readonly count?: number } = {},
-  ): Promise<AgentRow[]> {
-    const { count = 1, turn = null, name } = how
-    const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
-    await this.steps.prepareTurn(owner, id, turn)
-    return this.steps.fork(owner, id, { ids, turn, nowMs: nowMs(), name })
+    { name, input, ...plan }: ScheduleArguments,
+    writer: PromptWriter,
+  ): Promise<MadeSchedule> {
+    if (input.length > PROMPT_LENGTH_MAX)
+      throw new AgentError('AGENT_LIMIT', `a prompt has at most ${PROMPT_LENGTH_MAX} characters`)
+    const { server } = this.#options
+    if (plan.webhook === true && server === undefined)
+      throw new AgentError('AGENT_INPUT', '`webhook`: webhooks come to a gate, and none runs here')
+    const made = readPlan(plan, nowMs())
+    const nextMs = nextTime(made, nowMs())
+    this.#schedules.drop(id, name)
+    await this.steps.putSchedule(owner, id, { name, plan: made, input, writer, nextMs })
+    this.#turns.timer.note(nextMs)
+    const { agent, family } = await this.steps.standing(owner, id, nowMs())
+    const secret =
+      'webhookMadeMs' in made ? this.#secretOf(id, name, made.webhookMadeMs) : undefined
+    const status = {
+      agent: id,
+      owner,
+      name,
+      plan: made,
+      input,
+      writer,
+      nextMs,
+      last: null,
+      run: null,
+    }
+    return { status, secret, publicUrl: this.#options.publicUrl, agent, family }
   }
 
-  async ask<Value>(owner: string, id: string, question: AgentQuery) {
+  async unschedule(owner: string, id: string, name: string): Promise<void> {
+    this.#schedules.drop(id, name)
+    if (await this.steps.removeSchedule(owner, id, name)) return
+    throw new AgentError('AGENT_INPUT', `\`${id}\` has no schedule \`${name}\``)
+  }
+
+  /** The secret of a webhook, whether or not there is such a schedule: nothing tells which there are. */
+  async webhookSecret({ agent: id, name }: WebhookPlace): Promise<Buffer> {
+    const found = await this.steps.findSchedule(id, name)
+    const isWebhook = found !== undefined && 'webhookMadeMs' in found.plan
+    if (isWebhook) return this.#secretOf(id, name, found.plan.webhookMadeMs)
+    return randomBytes(SECRET_BYTES)
+  }
+
+  #secretOf(id: string, name: string, madeMs: number): Buffer {
+    const seed = this.#key.key.export({ format: 'der', type: 'pkcs8' })
+    const about = JSON.stringify(['trigger', id, name, madeMs])
+    return Buffer.from(hkdfSync('sha256', seed, '', about, SECRET_BYTES))
+  }
+
+  /** A webhook has come, and its signature is right. */
+  async deliver(_owner: null, id: string, delivery: Delivery): Promise<DeliveryResult> {
+    const row = await this.steps.findSchedule(id, delivery.name)
+    if (row === undefined || !('webhookMadeMs' in row.plan))
+      throw new AgentError('AGENT_NOT_FOUND', 'the schedule was removed')
+    return this.#schedules.deliver(row, delivery)
+  }
+
+  async fork(owner: string, id: string, how: ForkRequest = {}): Promise<AgentRow[]> {
+    const { count = 1, turn = null, name } = how
+    const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
+    const model = how.model === undefined ? undefined : await this.#forkModel(owner, id, how.model)
+    await this.steps.prepareTurn(owner, id, turn)
+    return this.steps.fork(owner, id, { ids, turn, nowMs: nowMs(), name, model })
+  }
+
+  /** Another model for a fork, with its price: the limit on cost of the family holds for it too. */
+  async #forkModel(owner: string, id: string, name: string): Promise<ForkModel> {
+    checkModelName(name, this.#options.models)
+    const price = this.priceOf(name)
+    const { family } = await this.steps.standing(owner, id, nowMs())
+    checkPrice(family.limits, price, name)
+    return { name, price }
+  }
+
+  async ask<Value>(
+    owner: string,
+    id: string,
+    question: AgentQuery,
+  ): Promise<AgentAnswer & { readonly value: Value }> {
     const { value, content, agent } = await this.steps.ask(owner, id, question, nowMs())
     return { value: value as Value, content, agent }
   }
 
   /** With its memory a running agent is paused: the copy goes on with the run as soon as it is resumed. */
-  async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
+  async export(
+    owner: string,
+    id: string,
+    format: 'json' | 'bundle',
+    secrets: 'redact' | 'keep',
+  ): Promise<ExportedAgent> {
     if (format === 'bundle' && secrets === 'keep') await this.#pauseRun(owner, id)
     const options = { secrets, nowMs: nowMs(), installation: this.#key.name }
     const setting = { steps: this.steps, transfers: this.#transfers, owner }
@@ -422,7 +539,12 @@ export class Service {
   }
 
   /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */
-  async import(owner: string, input: unknown, tools?: readonly string[], by: AskedBy = {}) {
+  async import(
+    owner: string,
+    input: unknown,
+    tools?: readonly string[],
+    by: AskedBy = {},
+  ): Promise<AgentImportResult> {
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
     const { directory } = this.#options
     const trustedHere = readTrustedKeys(directory).map(({ key }) => key)
@@ -459,6 +581,17 @@ export class Service {
     const order = `${at.toString(36).padStart(9, '0')}${(this.#runs % 46_656).toString(36).padStart(3, '0')}`
     return `run_${order}_${randomBytes(4).toString('hex')}`
   }
+}
+
+export interface ForkRequest extends Partial<Pick<ForkOptions, 'turn' | 'name'>> {
+  readonly count?: number
+  /** Another model than that of the agent. */
+  readonly model?: string | undefined
+}
+
+interface WebhookPlace {
+  readonly agent: string
+  readonly name: string
 }
 
 /** It began to run meanwhile, and moves another time. */

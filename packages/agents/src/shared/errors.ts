@@ -4,7 +4,7 @@
 export const ERRORS = {
   AGENT_NOT_FOUND: 'there is no such agent, or it belongs to somebody else',
   AGENT_INPUT: 'an argument is wrong',
-  AGENT_LIMIT: 'a limit of the agent or of the house would be passed',
+  AGENT_LIMIT: 'a limit of the agent or of the gate would be passed',
   AGENT_STOPPED: 'the agent is stopped; `wasm_agent_is_stopped` says why',
   AGENT_BUSY: 'the agent is doing something this has to wait for',
   AGENT_ELSEWHERE: 'another gate runs the agent',

@@ -119,8 +119,28 @@ export const HISTORY_EVENTS_MIN = 16
 export const SWEEP_AGENTS = 50
 /** How often all agents are searched for expired events. */
 export const SWEEP_EVERY_MS = 6 * 3_600_000
+/**
+ * How often it is looked whether a schedule or a limit of time is due: a machine may sleep, and its clock may be set,
+ * which no timer notices.
+ */
+export const WAKE_LOOK_MS = 60_000
 /** How long a wake-up that could not be delivered to its agent is postponed. */
 export const WAKE_AGAIN_MS = 60_000
+/** Schedules of one agent. A further one is refused. */
+export const SCHEDULES_PER_AGENT_MAX = 16
+/** Schedules of all agents of one owner. A further one is refused. */
+export const SCHEDULES_PER_OWNER_MAX = 1_000
+/**
+ * Prompts of schedules and webhooks that are being begun at once. Behind them, agents take turns; one that waits for an
+ * approval does not count.
+ */
+export const SCHEDULES_BEGUN_AT_ONCE = 4
+/** Due schedules that are looked at together, besides those that wait for an approval or a further attempt. */
+export const SCHEDULES_DUE_MAX = 1_000
+/** When a prompt of a schedule that could not be tried, as the store was away, is tried again. */
+export const SCHEDULE_AGAIN_MS = 60_000
+/** How long the call that prompts an agent for a schedule may take. */
+export const SCHEDULE_CALL_MS = 60_000
 /** Model calls of all agents at once. Further ones wait; owners take turns. */
 export const MODEL_CALLS_MAX = 128
 /**
@@ -154,6 +174,8 @@ export const NO_PROGRESS_DEFAULT = 3
 export const INSTRUCTIONS_LENGTH_MAX = 100_000
 /** Length of a prompt. A longer one is refused. */
 export const PROMPT_LENGTH_MAX = 1_000_000
+/** Length of the schema of a final answer, as JSON. A longer one is refused. */
+export const ANSWER_SCHEMA_LENGTH_MAX = 8_192
 /** Tools that an agent may be granted. */
 export const TOOLS_GRANTED_MAX = 256
 /** How long a prompt is waited for without `waitMs`: most clients give up after 60 seconds. */

@@ -2,7 +2,7 @@
 // what has not changed is not read again. In the step thread.
 
 import { hash } from 'node:crypto'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { AgentQuery, FileFacts } from '../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { GuestAnswer } from '../sandbox/instance.ts'

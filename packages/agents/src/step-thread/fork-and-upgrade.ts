@@ -2,7 +2,7 @@
 // agent of an older core in this one. Called in the step thread.
 
 import { asBuffer } from '@sluice/ledger/store/as-buffer'
-import type { JournalEvent } from '../guest/protocol.ts'
+import type { JournalEvent, Price } from '../guest/protocol.ts'
 import type { Answers } from '../journal/checkpoint-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentRow } from '../journal/rows.ts'
@@ -20,12 +20,19 @@ export interface ForkOptions {
   readonly nowMs: number
   /** For people; forks that are made at once share it. */
   readonly name?: string | undefined
+  /** Instead of the model of the agent. */
+  readonly model?: ForkModel | undefined
+}
+
+export interface ForkModel {
+  readonly name: string
+  readonly price: Price | null
 }
 
 export function forkAgent(
   stepper: Stepper,
   agent: AgentRow,
-  { ids, turn, nowMs, name }: ForkOptions,
+  { ids, turn, nowMs, name, model: other }: ForkOptions,
 ): AgentRow[] {
   const { journal } = stepper
   if (ids.length < 1 || ids.length > FORKS_MAX)
@@ -47,11 +54,12 @@ export function forkAgent(
     const { memories } = journal
     const shared = memory ?? memories.put(saved as Buffer, null, forked)
     if (memory !== undefined) memories.answerForForks(memory, forked)
-    const { owner, family, depth, model, price, template, grants } = agent
+    const { owner, family, depth, template, grants } = agent
+    const { name: model, price } = other ?? { name: agent.model, price: agent.price }
     // With what it was made with, so that an export has it too.
     const { name: _, ...made } = agent.asked
     const forkOf = { id: agent.id, turn: summary.turnCount }
-    const asked = { ...made, forkOf, ...(name ? { name } : {}) }
+    const asked = { ...made, forkOf, ...(name ? { name } : {}), ...(other ? { model } : {}) }
     const known = { owner, family, depth, image, asked, model, price, template, grants }
     const about = { ...known, createdAt: nowMs }
     const forks = journal.insertAlike(about, summary, 1, ids)

@@ -45,11 +45,15 @@ export function inspectAgent(
   return askAt({ stepper, agent, turn, nowMs }, (ask) => collectSnapshot(agent, family, ask))
 }
 
-/**
- * Throws AgentError if there is no such file. A file as it is, or was after a turn. `text`: in base64 if it is
- * not text.
- */
-export function inspectFile(place: InspectedPlace, path: string) {
+/** A file as it is, or as it was after a turn. */
+export interface InspectedFile {
+  readonly isText: boolean
+  /** The content, cut; in base64 if it is no text. */
+  readonly text: string
+}
+
+/** Throws AgentError if there is no such file. */
+export function inspectFile(place: InspectedPlace, path: string): InspectedFile {
   return askAt(place, (ask) => {
     const { text, bytes = new Uint8Array() } = ask(JSON.stringify({ ask: 'read', path }))
     const { isText } = unwrap<FileFacts>(text)

@@ -2,11 +2,29 @@
 
 import type { HostUsage } from '../journal/family-limits.ts'
 import type { ModelTotals } from '../journal/model-usage.ts'
-import type { AgentRow, HostStop } from '../journal/rows.ts'
+import type { AgentRow, HostStop, RunRow } from '../journal/rows.ts'
+import type { ScheduleRow } from '../journal/schedules.ts'
+import type { QueryAnswer } from '../steps/stepper.ts'
+import type { DigestedFile } from './file-digests.ts'
+
+/** What an agent answers to a question, and its row. */
+export interface AgentAnswer extends QueryAnswer {
+  readonly agent: AgentRow
+}
+
+export interface AgentFiles {
+  readonly agent: AgentRow
+  readonly files: readonly DigestedFile[]
+}
 
 export interface AgentStatus extends HostUsage {
   readonly agent: AgentRow
   readonly held: HostStop | null
+}
+
+/** A schedule with the run that it began last, if that is still in the journal. */
+export interface ScheduleStatus extends ScheduleRow {
+  readonly run: RunRow | null
 }
 
 /** An agent in the list of all. */

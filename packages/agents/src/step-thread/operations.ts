@@ -9,13 +9,14 @@ import type { SpentUsage, UsageRange } from '../journal/model-usage.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
 import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
+import type { NewSchedule, ScheduleRow, ScheduleStep } from '../journal/schedules.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import type { SlicedWork } from '../shared/sliced.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyOptions, Stepper } from '../steps/stepper.ts'
 import type { MovedAgent } from '../transfer/begin-agent.ts'
-import { exportAgent } from '../transfer/export-agent.ts'
+import { exportAgent, type TakenExport } from '../transfer/export-agent.ts'
 import {
   type AgentImportOptions,
   type AgentImportResult,
@@ -28,19 +29,28 @@ import { packFiles } from '../transfer/pack-files.ts'
 import type { ReadImport } from '../transfer/read-import.ts'
 import { FileDigests } from './file-digests.ts'
 import { type ForkOptions, forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
-import { type AgentSnapshot, inspectAgent, inspectFile, listAllAgents } from './inspect-agent.ts'
+import {
+  type AgentSnapshot,
+  type InspectedFile,
+  inspectAgent,
+  inspectFile,
+  listAllAgents,
+} from './inspect-agent.ts'
 import type {
+  AgentAnswer,
+  AgentFiles,
   AgentStatus,
   HistoryEntry,
   ListedAgent,
   ModelUsageReport,
   ProgramFiles,
+  ScheduleStatus,
 } from './operation-results.ts'
 import { OwnerOperations } from './owner-operations.ts'
 
-/** Of the agent when it was taken out of its older core. */
-/** An agent as the transfer thread has brought it to this core, and the event that it was then at. */
+/** An agent that the transfer thread has brought from an older core to this one. */
 export interface AgentMove extends MovedAgent {
+  /** The last event of the agent when it was taken out of the older core. */
   readonly seq: number
   readonly nowMs: number
 }
@@ -84,7 +94,7 @@ export class Operations extends OwnerOperations {
     return upgradeAgent(this.#stepper, agent, moved, nowMs)
   }
 
-  ask(owner: string | null, id: string, question: AgentQuery, nowMs: number) {
+  ask(owner: string | null, id: string, question: AgentQuery, nowMs: number): AgentAnswer {
     const agent = this.#stepper.find(owner, id)
     return { agent, ...this.#stepper.ask(agent, question, nowMs) }
   }
@@ -183,7 +193,13 @@ export class Operations extends OwnerOperations {
     return inspectAgent(this.#stepper, this.#stepper.find(owner, id), turn, nowMs)
   }
 
-  fileAt(owner: string | null, id: string, path: string, turn: number | null, nowMs: number) {
+  fileAt(
+    owner: string | null,
+    id: string,
+    path: string,
+    turn: number | null,
+    nowMs: number,
+  ): InspectedFile {
     const agent = this.#stepper.find(owner, id)
     return inspectFile({ stepper: this.#stepper, agent, turn, nowMs }, path)
   }
@@ -210,7 +226,7 @@ export class Operations extends OwnerOperations {
     return replayJournal(this.#stepper, find(), turn, find)
   }
 
-  fork(owner: string, id: string, options: ForkOptions) {
+  fork(owner: string, id: string, options: ForkOptions): AgentRow[] {
     return forkAgent(this.#stepper, this.#stepper.find(owner, id), options)
   }
 
@@ -219,7 +235,12 @@ export class Operations extends OwnerOperations {
   }
 
   /** The pieces of an export; what is long to do with them is done elsewhere. */
-  takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
+  takeExport(
+    owner: string,
+    id: string,
+    nowMs: number,
+    withMemory: boolean,
+  ): SlicedWork<TakenExport> {
     return exportAgent(this.#stepper, this.#stepper.find(owner, id), nowMs, withMemory)
   }
 
@@ -290,7 +311,12 @@ export class Operations extends OwnerOperations {
   }
 
   /** Files with the digests of their content, which is read only if it is not known yet. */
-  *files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
+  *files(
+    owner: string,
+    id: string,
+    question: { glob?: string; path?: string },
+    nowMs: number,
+  ): SlicedWork<AgentFiles> {
     const agent = this.#stepper.find(owner, id)
     const files = yield* this.#digests.of(this.#stepper, agent, question, nowMs)
     return { agent, files }
@@ -329,12 +355,50 @@ export class Operations extends OwnerOperations {
     journal.run('UPDATE agents SET wake_at = $1 WHERE id = $2 AND wake_at IS NOT NULL', untilMs, id)
   }
 
-  nextWake(): number | null {
-    const { database } = this.#stepper.journal
+  putSchedule(owner: string, id: string, schedule: NewSchedule): void {
+    const { key } = this.#stepper.find(owner, id)
+    this.#stepper.journal.schedules.put(key, owner, schedule)
+  }
+
+  /** False if there was none. */
+  removeSchedule(owner: string, id: string, name: string): boolean {
+    const { key } = this.#stepper.find(owner, id)
+    return this.#stepper.journal.schedules.remove(key, name)
+  }
+
+  /** Of any agent, whichever gate runs it. */
+  findSchedule(id: string, name: string): ScheduleRow | undefined {
+    return this.#stepper.journal.schedules.find(id, name)
+  }
+
+  /** All schedules of an owner or of a family, each with its last run. */
+  schedules(owner: string, family: number | null): ScheduleStatus[] {
+    const { journal } = this.#stepper
+    return journal.schedules.list(owner, family).map((row) => {
+      const key = journal.agent(row.agent)?.key
+      const runId = row.last?.runId ?? null
+      const run = key === undefined || runId === null ? undefined : journal.work.findRun(key, runId)
+      return { ...row, run: run ?? null }
+    })
+  }
+
+  dueSchedules(untilMs: number, max: number): ScheduleRow[] {
+    return this.#stepper.journal.schedules.due(untilMs, max)
+  }
+
+  advanceSchedule(id: string, name: string, step: ScheduleStep): void {
+    const { key } = this.#stepper.find(null, id)
+    this.#stepper.journal.schedules.advance(key, name, step)
+  }
+
+  /** When something is due: a limit of time, or a schedule after `afterMs`. */
+  nextWake(afterMs: number): number | null {
+    const { database, schedules } = this.#stepper.journal
     const row = database.get(
       `SELECT min(wake_at) AS at FROM agents a WHERE wake_at IS NOT NULL AND ${database.own}`,
     )
-    return row?.at === null || row?.at === undefined ? null : Number(row.at)
+    const times = [row?.at ?? null, schedules.nextAfter(afterMs)].filter((at) => at !== null)
+    return times.length === 0 ? null : Math.min(...times.map(Number))
   }
 
   close(): void {

@@ -3,7 +3,7 @@
 // the order in which it works, so this is never older than what any caller has been told. Losing it
 // loses nothing. Owned by step-client.ts.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { AgentQuery, StepResult, Summary, Todo } from '../guest/protocol.ts'
 import { findHostStop } from '../journal/family-limits.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
@@ -14,13 +14,12 @@ import {
   ANSWERS_KEPT_MAX,
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
-import type { ResultOf } from '../shared/sliced.ts'
 import type { AppliedStep } from '../steps/stepper.ts'
-import type { AgentStatus } from './operation-results.ts'
+import type { AgentAnswer, AgentFiles, AgentStatus } from './operation-results.ts'
 import type { Operations } from './operations.ts'
 
 type Name = keyof Operations
-type AnswerValue = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operations['files']>>
+type AnswerValue = AgentAnswer | AgentFiles
 
 interface CachedAgent {
   readonly agent: AgentRow

@@ -1,28 +1,32 @@
-// One timer for all agents: limits of time fall while an agent rests, and nobody is woken before.
+// One timer for all agents: schedules come, and limits of time fall while an agent rests, and nobody is woken before.
 // It is armed from the summaries, so it costs the same for one agent as for a hundred thousand.
 
 import { processClock } from '@sluice/ledger/store/process-clock'
-import { WAKE_AGAIN_MS } from '../shared/limits.ts'
+import { WAKE_AGAIN_MS, WAKE_LOOK_MS } from '../shared/limits.ts'
 import type { AppliedStep } from '../steps/stepper.ts'
 import type { Steps } from './step-client.ts'
-
-/** Longer than this a timer cannot be set for at once. */
-const PAUSE_MS_MAX = 2 ** 31 - 1
 
 export class WakeTimer {
   readonly #steps: Steps
   readonly #tick: (agent: string) => Promise<AppliedStep>
+  readonly #fireDue: (nowMs: number) => Promise<void>
   #timer: NodeJS.Timeout | undefined
   #at = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(steps: Steps, tick: (agent: string) => Promise<AppliedStep>) {
+  constructor(
+    steps: Steps,
+    tick: (agent: string) => Promise<AppliedStep>,
+    fireDue: (nowMs: number) => Promise<void>,
+  ) {
     this.#steps = steps
     this.#tick = tick
+    this.#fireDue = fireDue
   }
 
-  async arm(): Promise<void> {
-    this.note(await this.#steps.nextWake())
+  /** Schedules up to `afterMs` have been looked at. */
+  async arm(afterMs = 0): Promise<void> {
+    this.note(await this.#steps.nextWake(afterMs))
   }
 
   /** Something is due then. */
@@ -30,7 +34,7 @@ export class WakeTimer {
     if (at === null || at >= this.#at || this.#closed) return
     this.#at = at
     clearTimeout(this.#timer)
-    const pause = Math.min(PAUSE_MS_MAX, Math.max(0, at - processClock.nowMs()))
+    const pause = Math.min(WAKE_LOOK_MS, Math.max(0, at - processClock.nowMs()))
     this.#timer = setTimeout(() => void this.#fire(), pause)
     this.#timer.unref()
   }
@@ -43,6 +47,8 @@ export class WakeTimer {
   async #fire(): Promise<void> {
     this.#at = Number.POSITIVE_INFINITY
     try {
+      const nowMs = processClock.nowMs()
+      await this.#fireDue(nowMs)
       for (const { id } of await this.#steps.due(processClock.nowMs())) {
         const after = await this.#tick(id).catch(() => undefined)
         // An agent that cannot be reached, or does not respond, must not keep the timer spinning.
@@ -52,7 +58,7 @@ export class WakeTimer {
         )
           await this.#steps.postpone(id, processClock.nowMs() + WAKE_AGAIN_MS)
       }
-      if (!this.#closed) await this.arm()
+      if (!this.#closed) await this.arm(nowMs)
     } catch {
       // The thread has ended: its owner gets the error.
     }

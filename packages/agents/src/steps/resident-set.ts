@@ -3,7 +3,7 @@
 // others. So a walk over a hundred thousand agents displaces nobody who works, and its memories stay
 // warm. Knows nothing of guests. Owned by residents.ts.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import {
   RESIDENT_BYTES_MAX,
   RESIDENTS_MAX,

@@ -71,6 +71,12 @@ export function hashAnswer(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, HASH_BYTES)
 }
 
+/** A guest after its first event. */
+export interface BegunGuest {
+  readonly instance: Instance
+  readonly answer: GuestAnswer
+}
+
 export class Residents {
   readonly #journal: Journal
   readonly #retention: Retention
@@ -90,7 +96,7 @@ export class Residents {
   }
 
   /** A guest that nothing has happened to yet takes its first event; `adopt` keeps it. */
-  begin(image: string, text: string, bytes: Uint8Array | undefined, nowMs: number) {
+  begin(image: string, text: string, bytes: Uint8Array | undefined, nowMs: number): BegunGuest {
     const instance = this.#pool(image).take()
     return { instance, answer: instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS) }
   }

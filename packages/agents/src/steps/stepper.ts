@@ -2,7 +2,7 @@
 // committed to the journal with the summary, the counts, the runs and the open effects, in one
 // transaction. A refused or failed event leaves nothing. Called through step-thread.ts.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { AgentQuery, GuestReply, JournalEvent, StepResult } from '../guest/protocol.ts'
 import type { JournalPlace } from '../journal/database.ts'
 import type { AppendReply, EventJournal, JournalEntry } from '../journal/event-journal.ts'
@@ -56,6 +56,14 @@ export interface FirstEvent {
   readonly at: number
   /** Of files that are no text. */
   readonly bytes?: Uint8Array | undefined
+}
+
+/** What a guest answers to a question. */
+export interface QueryAnswer {
+  /** Of the type that belongs to the question; the guest is not trusted to keep to it. */
+  readonly value: unknown
+  /** The bytes of a file, if the question was for one. */
+  readonly content: Uint8Array | undefined
 }
 
 export class Stepper {
@@ -223,7 +231,7 @@ export class Stepper {
   }
 
   /** From the guest; or as it answered when it came to rest, if nothing has happened since. */
-  ask(agent: AgentRow, question: AgentQuery, nowMs: number) {
+  ask(agent: AgentRow, question: AgentQuery, nowMs: number): QueryAnswer {
     const text = JSON.stringify(question)
     if (AT_REST.has(text) && !this.residents.isAhead(agent)) {
       const known = this.journal.memories.answerOf(agent, text)

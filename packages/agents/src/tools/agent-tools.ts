@@ -1,11 +1,13 @@
 // The tools for agents: each takes the caller's arguments, asks the service as the caller, and
 // answers with a view. No tool here decides what anybody may; the service finds by owner.
 
+import type { JsonObject } from '@sluice/policy/values/json'
 import { z } from 'zod'
 import { AgentError } from '../shared/errors.ts'
 import { FORK_NAME_MAX, FORKS_MAX, LIST_PAGE_MAX, WAIT_MS_MAX } from '../shared/limits.ts'
 import { createShape, limitsShape } from '../transfer/create-config.ts'
 import { instructionsOf, readRvf } from '../transfer/rvf.ts'
+import { AnswerSchema } from './answer-schema.ts'
 import { findWriter } from './find-writer.ts'
 import { visibleFamily } from './label-flow.ts'
 import {
@@ -20,9 +22,14 @@ import {
   text,
   tool,
 } from './tool-table.ts'
-import { agentView, promptView, toolCallView } from './views.ts'
+import { viewAnswer } from './view-answer.ts'
+import { agentView, toolCallView } from './views.ts'
 
 const one = z.strictObject({ agentId })
+const schema = z
+  .record(text, z.unknown())
+  .optional()
+  .describe('JSON Schema of the final answer, for `output`')
 const waitMs = z.int().min(0).max(WAIT_MS_MAX).optional().describe('how long to wait for the end')
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   tool({
@@ -63,12 +70,16 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       maxTurns: z.int().min(1).optional().describe('turns of this run'),
       waitMs,
       requestId: text.min(1).max(128).optional().describe('the same id never starts a second run'),
+      schema,
     }),
     output: promptShape,
-    run: async ({ agentId: id, ...request }, setting) => {
+    run: async ({ agentId: id, schema: form, ...request }, setting) => {
       const { service, owner, onProgress, signal } = setting
-      const prompt = { ...request, writer: findWriter(request.input, setting) }
-      return promptView(await service.prompt(owner, id, prompt, onProgress, signal))
+      const wanted = form && new AnswerSchema(form as JsonObject)
+      const writer = findWriter(request.input, setting)
+      const prompt = { ...request, form: wanted?.form, writer }
+      const answer = await service.prompt(owner, id, prompt, onProgress, signal)
+      return viewAnswer(answer, { ...setting, wanted, waitMs: request.waitMs })
     },
   }),
   tool({
@@ -81,10 +92,15 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       agentId,
       runId: text.max(64).optional().describe('of wasm_agent_prompt or wasm_agent_resume'),
       waitMs,
+      schema,
     }),
     output: promptShape,
-    run: async ({ agentId: id, runId, waitMs: ms }, { service, owner, onProgress }) =>
-      promptView(await service.wait(owner, id, runId, ms, onProgress)),
+    run: async ({ agentId: id, runId, waitMs: ms, schema: form }, setting) => {
+      const { service, owner, onProgress } = setting
+      const wanted = form && new AnswerSchema(form as JsonObject)
+      const answer = await service.wait(owner, id, runId, ms, onProgress)
+      return viewAnswer(answer, { ...setting, wanted, waitMs: ms })
+    },
   }),
   tool({
     name: 'wasm_agent_tool',
@@ -151,10 +167,11 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       count: z.int().min(1).max(FORKS_MAX).optional().describe('how many'),
       at: index.optional().describe('as it was after this turn'),
       name: text.max(FORK_NAME_MAX).optional().describe('for people'),
+      model: text.max(256).optional().describe('another model, as `provider:model`'),
     }),
     output: z.strictObject({ agents: z.array(agentShape) }),
-    run: async ({ agentId: id, count: copies = 1, at = null, name }, { service, owner }) => {
-      const forks = await service.fork(owner, id, { count: copies, turn: at, name })
+    run: async ({ agentId: id, count: copies = 1, at = null, ...how }, { service, owner }) => {
+      const forks = await service.fork(owner, id, { ...how, count: copies, turn: at })
       return { agents: forks.map(agentView) }
     },
   }),

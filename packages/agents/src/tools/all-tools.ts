@@ -7,11 +7,13 @@ import { AGENT_TOOLS } from './agent-tools.ts'
 import { GALLERY_TOOLS } from './gallery-tools.ts'
 import { INSPECT_TOOLS } from './inspect-tools.ts'
 import { withLabelFlow } from './label-flow.ts'
+import { SCHEDULE_TOOLS } from './schedule-tools.ts'
 import type { ToolEntry, ToolSetting } from './tool-table.ts'
 import { TRANSFER_TOOLS } from './transfer-tools.ts'
 
 export const TOOLS: readonly ToolEntry[] = [
   ...AGENT_TOOLS,
+  ...SCHEDULE_TOOLS,
   ...INSPECT_TOOLS,
   ...TRANSFER_TOOLS,
   ...GALLERY_TOOLS,

@@ -2,7 +2,7 @@
 // of MCP is a model's, so its prompts are a person's only as long as it has read nothing, or if it is
 // allowed to say what the user asked for and said just that. Used by both ways to prompt.
 
-import type { PromptWriter } from '../service/service-types.ts'
+import type { PromptWriter } from '../shared/prompt-writer.ts'
 import type { ToolSetting } from './tool-table.ts'
 
 export function findWriter(

@@ -21,6 +21,19 @@ const settingsShape = z.record(z.string().max(64), z.unknown())
 const SETTINGS_LENGTH_MAX = 65_536
 const TEMPLATE_BOUNDS = { elements: TEMPLATE_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
 
+/** A template that a search found. */
+export interface FoundTemplate extends Template {
+  /** How many of the words were found, and where: up to 1. */
+  readonly relevance: number
+}
+
+/** What became of a list of templates. */
+export interface ImportedTemplates {
+  readonly importedCount: number
+  /** Those that were refused, and why. */
+  readonly rejected: readonly { readonly id: string; readonly reason: string }[]
+}
+
 export class Gallery {
   readonly #steps: Steps
 
@@ -84,7 +97,7 @@ export class Gallery {
   }
 
   /** The best first: a word in the id or name counts most, one in the description least. */
-  async search(owner: string, query: string) {
+  async search(owner: string, query: string): Promise<FoundTemplate[]> {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
     const score = ({ id, name, tags, category, description }: Template): number => {
       const places: [string, number][] = [
@@ -136,7 +149,7 @@ export class Gallery {
   }
 
   /** Each by itself: one that is refused does not keep the others out, and says why. */
-  async import(owner: string, json: string) {
+  async import(owner: string, json: string): Promise<ImportedTemplates> {
     let input: unknown
     checkJsonSize(Buffer.from(json), TEMPLATE_BOUNDS, 'TEMPLATE_REFUSED')
     try {

@@ -190,12 +190,13 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
     name: 'wasm_agent_history',
     title: "An agent's history",
     description:
-      'Lists what happened to a WASM agent, event by event: prompts, turns, calls, results and usage. Use it to see how the agent came to its state. Starts at the first event that is stored.',
+      'Lists what happened to a WASM agent, event by event: prompts, turns, calls, results and usage. Use it to see how the agent came to its state.',
     category: 'Read',
     input: z.strictObject({
       agentId,
       from: z.int().min(1).optional().describe('the first event'),
       to: z.int().min(1).optional().describe('the last event'),
+      whole: z.boolean().optional().describe('texts uncut'),
     }),
     output: z.strictObject({
       agentId: text,
@@ -204,13 +205,14 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
       startsAt: count,
       lastSeq: count,
     }),
-    run: async ({ agentId: id, from = 1, to }, { service, owner }) => {
+    run: async ({ agentId: id, from = 1, to, whole = false }, { service, owner }) => {
       const startsAt = await service.steps.historyStart(owner, id)
       const entries = await service.steps.history(owner, id, from, to ?? null)
       const last = entries.at(-1)
       const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
       const nextCursor = last === undefined || last.seq >= (to ?? agent.seq) ? null : last.seq + 1
-      const events = entries.map(historyView)
+      const lengthMax = whole ? Number.POSITIVE_INFINITY : undefined
+      const events = entries.map((entry) => historyView(entry, { lengthMax, price: agent.price }))
       return { agentId: id, events, nextCursor, startsAt, lastSeq: agent.seq }
     },
   }),
@@ -218,7 +220,7 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
     name: 'wasm_agent_replay',
     title: "Replay an agent's journal",
     description:
-      'Reads the journal of a WASM agent and compares its answers and memory byte for byte with a fresh sandbox. Use it to show that a history is true; returns the first event that differs. Read-only.',
+      'Reads the journal of a WASM agent and compares its answers and memory byte for byte with a fresh sandbox. Use it to show that a history is true; returns the first event that differs.',
     category: 'Read',
     input: z.strictObject({
       agentId,

@@ -38,6 +38,10 @@ export const LABEL_FLOWS: Readonly<Record<string, LabelFlow>> = {
   wasm_agent_fork: BOTH,
   // The reason is a text that its readers get.
   wasm_agent_stop: BOTH,
+  // The prompts to come are texts that the agent gets.
+  wasm_agent_schedule: BOTH,
+  wasm_agent_schedules: { into: 'nothing', from: 'owner' },
+  wasm_agent_unschedule: BOTH,
   wasm_agent_pause: BOTH,
   wasm_agent_resume: BOTH,
   wasm_agent_history: READ,

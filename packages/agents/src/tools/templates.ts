@@ -39,9 +39,15 @@ export type Template = z.infer<typeof templateShape> & { readonly builtin: boole
 export function scanTemplate(template: z.infer<typeof templateShape>): string | undefined {
   const text = JSON.stringify(template)
   if (text.length > TEMPLATE_BYTES_MAX) return `it has more than ${TEMPLATE_BYTES_MAX} characters`
+  return scanTexts(textsOf(template))
+}
+
+/** Why an agent is not told these texts: one hides something from a person, speaks to the model behind a person's
+ * back, or carries a secret. Undefined if they may be. */
+export function scanTexts(texts: readonly string[]): string | undefined {
   // One budget for all texts: a text that exceeds it counts as suspicious.
   const budget = newScanBudget('at once')
-  for (const each of textsOf(template)) {
+  for (const each of texts) {
     const [finding] = [...findHidden(each), ...findInjections(each, budget)].filter(
       ({ severity }) => severity !== 'flag',
     )

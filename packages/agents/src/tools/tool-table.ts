@@ -89,6 +89,8 @@ export const promptShape = z.strictObject({
   runId: text.optional(),
   turnCount: count.optional(),
   waitingFor: text.nullable().optional(),
+  output: z.unknown().optional(),
+  outputFault: text.optional(),
   model: text,
 })
 

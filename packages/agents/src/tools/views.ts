@@ -1,7 +1,15 @@
 // What callers are shown of an agent: plain data with the field names that users of such agents
 // know. The same for the MCP server and the command line. Pure.
 
-import type { JournalEvent, Todo, TokenUsage } from '../guest/protocol.ts'
+import type {
+  JournalEvent,
+  Price,
+  RunStop,
+  StopReason,
+  Todo,
+  TokenUsage,
+} from '../guest/protocol.ts'
+import { costOf } from '../journal/family-limits.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { ToolResult } from '../runs/run-watch.ts'
 import type { PromptAnswer } from '../service/service-types.ts'
@@ -10,7 +18,98 @@ import type { AgentStatus, HistoryEntry } from '../step-thread/operation-results
 
 const SHOWN_LENGTH = 2_000
 
-export function agentView(agent: AgentRow) {
+/** An agent in a list. */
+export interface AgentView {
+  readonly id: string
+  readonly state: AgentRow['state']
+  /** What it was created with. */
+  readonly config: AgentRow['asked']
+  readonly model: string
+  readonly turnCount: number
+  readonly fileCount: number
+  /** The guest has stopped itself, or the host has stopped it. */
+  readonly isStopped: boolean
+  /** ISO 8601, as all times here. */
+  readonly createdAt: string
+}
+
+/** Whether and why an agent has stopped; without a stop the members of it are null. */
+export interface StopView {
+  readonly agentId: string
+  readonly isStopped: boolean
+  readonly reason: StopReason | null
+  readonly detail: string | null
+  readonly turnCount: number
+  /** The limit that the family has today. */
+  readonly maxTurns: number
+  readonly at: string | null
+}
+
+export interface TodoView {
+  readonly agentId: string
+  readonly todos: (Omit<Todo, 'createdAt' | 'updatedAt'> & {
+    readonly createdAt: string
+    readonly updatedAt: string
+  })[]
+  /** How many todos have each status. */
+  readonly counts: Readonly<Record<Todo['status'], number>>
+}
+
+export interface FileView {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedAt: string
+  readonly digest: string
+  /** The content of a text, if it was asked for. */
+  readonly content?: string
+  /** The content of a file that is no text, if it was asked for. */
+  readonly contentBase64?: string
+}
+
+export interface UsageView {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly totalTokens: number
+  /** In the currency of the price; absent if the model has none. */
+  readonly cost?: number
+}
+
+/** A prompt that has not been answered yet. */
+export interface RunningPromptView {
+  readonly state: AgentRow['state']
+  readonly runId: string
+  readonly turnCount: number
+  readonly waitingFor: string | null
+  /** Named in every answer, so that a script is seen to be one. */
+  readonly model: string
+}
+
+export interface AnsweredPromptView {
+  readonly response: string
+  readonly turns: number
+  readonly toolCalls: number
+  readonly stop: { readonly reason: RunStop; readonly detail: string }
+  readonly usage: UsageView
+  readonly model: string
+}
+
+export interface ToolCallView {
+  readonly success: boolean
+  /** What people read. */
+  readonly output: string
+  /** The whole record of a tool whose output is put into other words. */
+  readonly result?: Readonly<Record<string, unknown>>
+}
+
+/** An entry of the journal. The other members depend on its kind, so it is a type and no interface. */
+export type HistoryView = {
+  readonly seq: number
+  readonly at: string
+  readonly kind: string
+  readonly turn: number
+}
+
+export function agentView(agent: AgentRow): AgentView {
   const { id, state, asked, model, summary, hostStop, createdAt } = agent
   return {
     id,
@@ -24,8 +123,8 @@ export function agentView(agent: AgentRow) {
   }
 }
 
-/** The guest's own reason where it has one; the host's where the guest did not stop itself. */
-export function stopView({ agent, held, family }: AgentStatus) {
+/** The reason is the guest's own; that of the host if the guest did not stop itself. */
+export function stopView({ agent, held, family }: AgentStatus): StopView {
   const stop = agent.summary.stop ?? held
   return {
     agentId: agent.id,
@@ -33,13 +132,12 @@ export function stopView({ agent, held, family }: AgentStatus) {
     reason: stop?.reason ?? null,
     detail: stop?.detail ?? null,
     turnCount: agent.summary.turnCount,
-    // As the family has it today.
     maxTurns: family.limits.maxTurns,
     at: stop === null ? null : new Date(stop.at).toISOString(),
   }
 }
 
-export function todoView(agentId: string, todos: readonly Todo[]) {
+export function todoView(agentId: string, todos: readonly Todo[]): TodoView {
   const counts = { pending: 0, in_progress: 0, completed: 0, cancelled: 0 }
   for (const { status } of todos) counts[status] += 1
   return {
@@ -55,7 +153,14 @@ export function todoView(agentId: string, todos: readonly Todo[]) {
   }
 }
 
-export function fileView({ path, bytes, modifiedAt, digest, content, isText }: DigestedFile) {
+export function fileView({
+  path,
+  bytes,
+  modifiedAt,
+  digest,
+  content,
+  isText,
+}: DigestedFile): FileView {
   const about = { path, bytes, modifiedAt: new Date(modifiedAt).toISOString(), digest }
   if (content === undefined) return about
   const buffer = Buffer.from(content)
@@ -64,8 +169,7 @@ export function fileView({ path, bytes, modifiedAt, digest, content, isText }: D
     : { ...about, contentBase64: buffer.toString('base64') }
 }
 
-/** `model` is there so that a script is named as one in every answer. */
-export function promptView(answer: PromptAnswer) {
+export function promptView(answer: PromptAnswer): RunningPromptView | AnsweredPromptView {
   const { model } = answer.agent
   if (answer.state === 'running') {
     const { turnCount, waitingFor } = answer.agent.summary
@@ -92,66 +196,80 @@ export function toolCallView(
   name: string,
   input: Record<string, unknown>,
   { content, isError }: ToolResult,
-) {
+): ToolCallView {
   const words = OUTPUTS[name]
   if (isError || words === undefined) return { success: !isError, output: content }
   const result = JSON.parse(content) as Record<string, unknown>
   return { success: true, output: words(result, input), result }
 }
 
-/** As exports and states of other agents have it: the first message says what the agent is told. */
-export function systemMessage(content: string) {
-  return { role: 'system' as const, content }
+/** Makes the first message of exports and of states of other agents, which says what the agent is told. */
+export function systemMessage(content: string): {
+  readonly role: 'system'
+  readonly content: string
+} {
+  return { role: 'system', content }
 }
 
-export function usageView(usage: TokenUsage) {
+export function usageView(usage: TokenUsage): UsageView {
   const { inputTokens, outputTokens, totalTokens, costMicros } = usage
   const cost = costMicros === null ? {} : { cost: costMicros / 1_000_000 }
   return { inputTokens, outputTokens, totalTokens, ...cost }
 }
 
-/** An event in a line or two; contents are cut, with how much was left off. */
-export function historyView({ seq, at, kind, turn, event }: HistoryEntry) {
+export interface HistoryViewOptions {
+  /** Contents are cut to this, with how much was left off. */
+  readonly lengthMax?: number | undefined
+  /** Of the agent's model: the usage of a turn then has its cost. */
+  readonly price?: Price | null
+}
+
+export function historyView(
+  { seq, at, kind, turn, event }: HistoryEntry,
+  { lengthMax = SHOWN_LENGTH, price = null }: HistoryViewOptions = {},
+): HistoryView {
   return {
     seq,
     at: new Date(at).toISOString(),
     kind,
     turn,
-    ...detail(event as unknown as JournalEvent),
+    ...detail(event as unknown as JournalEvent, price, (text) => truncate(text, lengthMax)),
   }
 }
 
-function detail(event: JournalEvent): object {
+function detail(event: JournalEvent, price: Price | null, cut: (text: string) => string): object {
   switch (event.kind) {
     case 'create':
       return { model: event.config.model, files: event.files.length }
     case 'prompt':
-      return { runId: event.runId, input: truncate(event.input) }
+      return { runId: event.runId, input: cut(event.input) }
     case 'model':
       return {
-        text: truncate(event.text),
-        toolCalls: event.toolCalls.map(({ name, input }) => ({
+        text: cut(event.text),
+        effectId: event.effectId,
+        toolCalls: event.toolCalls.map(({ name, input, refused }) => ({
           name,
-          input: truncate(JSON.stringify(input)),
+          input: cut(JSON.stringify(input)),
+          ...(refused === undefined ? {} : { refused }),
         })),
-        usage: event.usage,
+        usage: { ...event.usage, ...(price && { cost: costOf(event.usage, price) / 1_000_000 }) },
       }
     case 'model_failed':
-      return { code: event.code, message: truncate(event.message) }
+      return { code: event.code, message: cut(event.message) }
     case 'tool':
-      return { effectId: event.effectId, isError: event.isError, content: truncate(event.content) }
+      return { effectId: event.effectId, isError: event.isError, content: cut(event.content) }
     case 'code':
       return {
         effectId: event.effectId,
         isError: event.isError,
-        content: truncate(event.content),
+        content: cut(event.content),
         written: event.write.map(({ path }) => path),
         removed: event.remove,
       }
     case 'waiting':
       return { effectId: event.effectId, on: event.on }
     case 'direct':
-      return { name: event.name, input: truncate(JSON.stringify(event.input) ?? '') }
+      return { name: event.name, input: cut(JSON.stringify(event.input) ?? '') }
     case 'stop':
       return { reason: event.reason, detail: event.detail }
     case 'pause':

@@ -1,7 +1,7 @@
 // The key that bundles of this installation are signed with: made once, kept in the data directory
 // for its owner only. Anyone who has it can make memories that this installation trusts.
 
-import { randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
@@ -10,8 +10,17 @@ import { privateKey, publicHex } from './bundle.ts'
 
 const SEED_BYTES = 32
 
-/** By its seed, if several gates have the same; or from the data directory. */
-export function loadBundleKey(source: string | Uint8Array) {
+/** The key of an installation. */
+export interface BundleKey {
+  readonly key: KeyObject
+  /** The public key, hex. */
+  readonly publicKey: string
+  /** What the installation is called in exports. */
+  readonly name: string
+}
+
+/** `source` is the seed, if several gates have the same key; or the data directory. */
+export function loadBundleKey(source: string | Uint8Array): BundleKey {
   if (typeof source !== 'string') return toBundleKey(source)
   const directory = source
   const file = join(directory, 'agents.key')
@@ -24,8 +33,7 @@ export function loadBundleKey(source: string | Uint8Array) {
   return toBundleKey(readFileSync(file))
 }
 
-/** `name`: what this installation is called in exports. */
-function toBundleKey(seed: Uint8Array) {
+function toBundleKey(seed: Uint8Array): BundleKey {
   if (seed.length !== SEED_BYTES)
     throw new AgentError('AGENT_DAMAGED', '`agents.key` in the data directory is not a key')
   const key = privateKey(seed)

@@ -41,8 +41,17 @@ export function isBundle(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, at) => bytes[at] === byte)
 }
 
-/** Complete and signed by the signer it names, or an error. */
-export function readBundle(bytes: Buffer) {
+/** What a bundle carries. */
+export interface ReadBundle {
+  readonly json: Buffer
+  /** Empty if the bundle carries none. */
+  readonly memory: Buffer
+  /** The signer's public key, hex. It says who signed, not that they may. */
+  readonly signer: string
+}
+
+/** Throws unless the bundle is complete and signed by the signer it names. */
+export function readBundle(bytes: Buffer): ReadBundle {
   const fixed = MAGIC.length + LENGTHS_BYTES + KEY_BYTES + SIGNATURE_BYTES
   if (!isBundle(bytes) || bytes.length < fixed || bytes.length > IMPORT_BYTES_MAX) throw damaged()
   const textLength = bytes.readUInt32LE(MAGIC.length)
@@ -62,9 +71,7 @@ export function readBundle(bytes: Buffer) {
       zstdDecompressSync(body.subarray(from, from + length), { maxOutputLength })
     return {
       json: unpack(start, textLength, IMPORT_JSON_BYTES_MAX),
-      // Empty if the bundle carries none.
       memory: unpack(start + textLength, memoryLength, MEMORY_BYTES_MAX),
-      // The signer's public key, hex. It says who signed, not that they may.
       signer: signer.toString('hex'),
     }
   } catch (error) {

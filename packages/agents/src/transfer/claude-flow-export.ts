@@ -1,7 +1,7 @@
 // An agent as Claude Flow's `wasm_agent_export` writes it, in the form of an export of ours: messages,
 // todos, turns and its prompts. It holds no files, and grants nothing. Pure.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { DEFAULT_MODEL, toConfig } from './create-config.ts'
 import type { AgentExport, ExportParts } from './portable.ts'
 

@@ -46,13 +46,19 @@ export interface ExportPieces {
   readonly bytes: Uint8Array
 }
 
+/** The pieces of an export as they were taken. */
+export interface TakenExport extends ExportPieces {
+  /** Undefined if it was not asked for. */
+  readonly memory: Buffer | undefined
+}
+
 /** With its memory also what it has under way. */
 export function* exportAgent(
   stepper: Stepper,
   agent: AgentRow,
   nowMs: number,
   withMemory: boolean,
-): SlicedWork<ExportPieces & { readonly memory: Buffer | undefined }> {
+): SlicedWork<TakenExport> {
   const { residents, journal } = stepper
   // All of it as it was when this began.
   const { labels } = journal.family(agent.family)
@@ -83,7 +89,13 @@ export function* takePieces(
 ): SlicedWork<ExportPieces> {
   const ask = <Value>(question: AgentQuery): Value =>
     unwrap<Value>(call(JSON.stringify(question)).text)
-  const portable = ask<Omit<PortableAgent, 'messages'>>({ ask: 'portable' })
+  const { config, ...rest } = ask<Omit<PortableAgent, 'messages'>>({ ask: 'portable' })
+  // A fork may have another model than its memory says.
+  const { model, price } = about.agent
+  const portable = {
+    ...rest,
+    config: model === config.model ? config : { ...config, model, price },
+  }
   const tools = ask<ModelTool[]>({ ask: 'tools' }).map(({ name }) => name)
   const parts: Uint8Array[] = []
   let at = 0

@@ -10,7 +10,13 @@ export interface LooseFile {
   readonly modifiedAt?: number
 }
 
-export function packFiles(loose: readonly LooseFile[]) {
+export interface PackedFiles {
+  readonly files: FileIn[]
+  /** The bytes of the files that are not text; undefined if all are. */
+  readonly bytes: Buffer | undefined
+}
+
+export function packFiles(loose: readonly LooseFile[]): PackedFiles {
   const parts: Uint8Array[] = []
   let offset = 0
   const files = loose.map(({ path, content, modifiedAt }): FileIn => {

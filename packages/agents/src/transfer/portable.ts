@@ -3,8 +3,8 @@
 // field before anything is made of it. Nothing of an import grants anything. Pure; called in the transfer thread.
 
 import { hash } from 'node:crypto'
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import type { JsonValue } from '@sluice/policy/core/json'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { z } from 'zod'
 import type { PortableAgent } from '../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'

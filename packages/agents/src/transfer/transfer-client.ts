@@ -26,6 +26,13 @@ import type {
 
 type FirstEventFields = { readonly id: string; readonly at: number; readonly config: Config }
 
+/** An export that is ready to leave. */
+export interface SealedExport {
+  readonly exported: AgentExport
+  /** The signed bundle; undefined if JSON was asked for. */
+  readonly bundle: Uint8Array | undefined
+}
+
 export class Transfers {
   readonly #data: TransferThreadData
   readonly #turns = new FairQueue(TRANSFERS_AT_ONCE)
@@ -52,7 +59,7 @@ export class Transfers {
   }
 
   /** A small export is sealed here: that takes less than the way to the thread and back. */
-  seal(owner: string, make: () => Promise<ExportRequest>) {
+  seal(owner: string, make: () => Promise<ExportRequest>): Promise<SealedExport> {
     return this.#turns.run(owner, async () => {
       const request = await make()
       const { pieces, options, isBundle } = request

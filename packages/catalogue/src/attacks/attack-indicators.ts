@@ -2,8 +2,10 @@
 // its name, what was found in its definition, its class. Pure; called by link-attacks.ts.
 
 import type { Inspection } from '@sluice/guard/inspect-definition'
-import { isObject } from '@sluice/policy/core/json'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
+import { group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWords } from '@sluice/policy/structures/word-set'
+import { isObject } from '@sluice/policy/values/json'
 import type { ToolAssessment } from '../classify/classify.ts'
 import { readsSecrets } from '../classify/risk.ts'
 import { looksAlike } from './look-alike.ts'
@@ -48,7 +50,19 @@ const COSTS =
 
 const INDICATORS = {
   'takes a path': takes(
-    /^(?:path|paths|file|files|file_?path|file_?paths|filename|directory|dir|folder|source|destination|\w*_?path|\w*Path|project_?root|cwd)$/i,
+    new RegExp(
+      sequence(
+        /^/,
+        group(
+          toWords(String.raw`
+            path paths file files file_?path file_?paths filename directory dir folder source
+            destination \w*_?path \w*Path project_?root cwd
+          `),
+        ),
+        /$/,
+      ),
+      'i',
+    ),
   ),
   'takes a url': takes(/^(?:url|urls|uri|link|href|endpoint|website|\w+_?url|\w+Url)$/i),
   'takes a command': takes(/^(?:command|cmd|commands|shell|script|args|cli_?args)$/i),

@@ -1,8 +1,8 @@
 // One entry of the library of attacks: what it is, which access it exploits, how it shows, the rule
-// that stops it, how far a gate can stop it at all, and where it was seen. The entries are data
-// (attacks.json), in our own words with facts from public reports; which of them fit a tool is in link-attacks.ts.
+// that stops it, how far a gate can stop it at all, and where it was seen. The entries are
+// in attack-list.ts.
 
-import type { Category } from '@sluice/policy/core/tools'
+import type { Category } from '@sluice/policy/calls/tools'
 import type { AttackIndicator } from './attack-indicators.ts'
 
 /**
@@ -14,18 +14,23 @@ import type { AttackIndicator } from './attack-indicators.ts'
  * ```
  */
 export interface Attack {
+  /** `A01`, which stays when the library grows. */
   readonly id: string
   readonly name: string
+  /** What happens, as a clause without a full stop. */
   readonly what: string
   /** The classes of tools it needs. */
   readonly access: readonly Category[]
   /** What of a tool makes it a target beyond its class. */
   readonly signal: AttackIndicator
+  /** How it shows in a definition, an answer or a sequence of calls. */
   readonly shows: string
   /** A whole policy document; `{tool}` and `{arg}` stand for the tool and argument at hand. */
   readonly rule: string
   /** How far a gate can stop it: the `no`s are said in public. */
   readonly gate: 'yes' | 'partly' | 'no'
+  /** What a gate does not see of it. */
   readonly bounds: string
+  /** Where it was seen. */
   readonly incident: string
 }

@@ -3,14 +3,16 @@
 // and the tool page.
 
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
-import { isObject } from '@sluice/policy/core/json'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
-import texts from '../classify/class-texts.json' with { type: 'json' }
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWords } from '@sluice/policy/structures/word-set'
+import { isObject } from '@sluice/policy/values/json'
+import { CLASS_TEXTS } from '../classify/class-texts.ts'
 import type { ToolAssessment } from '../classify/classify.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import type { Attack } from './attack.ts'
 import { type AttackIndicator, lookFor } from './attack-indicators.ts'
-import attacks from './attacks.json' with { type: 'json' }
+import { ATTACK_LIST } from './attack-list.ts'
 
 /**
  * The library of attacks through tools.
@@ -20,7 +22,7 @@ import attacks from './attacks.json' with { type: 'json' }
  * console.log(ATTACKS.filter(({ gate }) => gate === 'no').map(({ name }) => name))
  * ```
  */
-export const ATTACKS = attacks as readonly Attack[]
+export const ATTACKS: readonly Attack[] = ATTACK_LIST
 
 /**
  * An attack that a tool can be used for.
@@ -75,7 +77,7 @@ function describeHarm({ category, flows }: ToolAssessment, definition: ToolDefin
   const last = names.pop()
   const joined = names.length === 0 ? last : `${names.join(', ')} and ${last}`
   const isMessage = category === 'Write' && flows.sends === 'outside'
-  const { lets: bare, letsChoose: limited } = isMessage ? MESSAGE : texts[category]
+  const { lets: bare, letsChoose: limited } = isMessage ? MESSAGE : CLASS_TEXTS[category]
   return joined === undefined ? bare : limited.replace('…', joined)
 }
 
@@ -99,8 +101,25 @@ const TARGETS: Partial<Record<Category, RegExp>> = {
     /^(?:commands?|cmd|args|scripts?|code|sql|query|statement|expression|program|prompt|input|task|function|url)$/i,
   Destructive:
     /(?:^|[_-])(?:ids?|names?|paths?|keys?|urls?|query|filter|all|force|recursive)$|(?:ID|Ids?|Names?|Paths?|Keys?)$/,
-  Financial:
-    /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value|to|recipient|payee|destination|side|symbol)$|Amount$|Amt$|Price$|^to_?address$|^items$/i,
+  Financial: new RegExp(
+    alternatives([
+      sequence(
+        /(?:^|_)/,
+        group(
+          toWords(`
+            amount amt sz size quantity price total value to recipient payee destination side symbol
+          `),
+        ),
+        /$/,
+      ),
+      /Amount$/,
+      /Amt$/,
+      /Price$/,
+      /^to_?address$/,
+      /^items$/,
+    ]),
+    'i',
+  ),
 }
 /** What such a tool lets an attacker do, without arguments to choose and with: it sends something. */
 const MESSAGE = {

@@ -2,7 +2,7 @@
 // a suffix such as `_v1` or `_new`, a digit for a letter. Pure; called by the attacks and the pins.
 
 import { foldLookAlikes } from '@sluice/guard/show/look-alikes'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 
 const TAIL_WORD = /^(?:v?\d+|new|old|copy|plus|pro|official|real|safe|secure)$/
 const ARTICLES = /(?:^|[_-])(?:the|a|an|my)(?=[_-])/g

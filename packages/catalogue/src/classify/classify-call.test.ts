@@ -1,5 +1,5 @@
-import type { JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { classify } from './classify.ts'
 import { classifyCall, findCategoryArguments } from './classify-call.ts'

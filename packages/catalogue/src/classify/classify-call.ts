@@ -2,16 +2,16 @@
 // SQL, a command line of Bash, a pipeline that writes. Certain or nothing: a call is only ever read as milder than its tool where
 // no reading of the argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
 
-import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { memoizeFor } from '@sluice/policy/core/memoize'
-import { readShell } from '@sluice/policy/core/shell-command'
-import { readsOnly } from '@sluice/policy/core/sql-reads'
 import {
   CATEGORIES,
   type Category,
   type KnownTool,
   type ToolDefinition,
-} from '@sluice/policy/core/tools'
+} from '@sluice/policy/calls/tools'
+import { readShell } from '@sluice/policy/readers/shell-command'
+import { readsOnly } from '@sluice/policy/readers/sql-reads'
+import { memoizeFor } from '@sluice/policy/structures/memoize'
+import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { choicesOf } from '../signals/read-schema.ts'
 import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
 import { classifyPipeline } from './classify-pipeline.ts'

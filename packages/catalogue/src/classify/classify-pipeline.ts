@@ -2,10 +2,10 @@
 // one, and the tool that runs them is a Read by its definition. A stage counts at any depth, also inside of JSON text:
 // servers take pipelines as text, and in parts. Where a text is no JSON, its words count. Pure, linear.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Category } from '@sluice/policy/calls/tools'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 
-/** Undefined: nothing in it writes, as far as can be seen. */
+/** Returns the class of what a pipeline writes; undefined if nothing in it is seen to write. */
 export function classifyPipeline(argument: JsonValue): Category | undefined {
   let isMerging = false
   const open: JsonValue[] = [typeof argument === 'string' ? readText(argument) : argument]

@@ -1,4 +1,4 @@
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
@@ -144,6 +144,15 @@ describe('hints of the vendor', () => {
 })
 
 describe('evidence', () => {
+  test.each([
+    ['delete_customer', 'Deletes a customer.', 'destroy'],
+    ['remove_label', 'Removes a label from a card.', 'takes a tie away'],
+    ['purge_bin', 'What is in it cannot be undone.', 'gone for good'],
+  ])('of %s says for programs what it tells', (name, description, kind) => {
+    const { evidence } = assessTool({ server: 'a', name, description })
+    expect(evidence.map((one) => one.kind)).toContain(kind)
+  })
+
   test('shows the words where they stand', () => {
     const definition = tool('delete_bucket', 'Deletes a bucket for good')
     const { evidence } = assessTool(definition)

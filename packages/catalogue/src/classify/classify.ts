@@ -7,12 +7,14 @@ import {
   type Category,
   type Risk,
   type ToolDefinition,
-} from '@sluice/policy/core/tools'
+} from '@sluice/policy/calls/tools'
+import { alternatives } from '@sluice/policy/readers/join-patterns'
 import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
-import { isOfCompany } from '../signals/company.ts'
+import { isCombined } from '../signals/combined-signals.ts'
 import { amountsOf, gatherSignals } from '../signals/gather-signals.ts'
 import { memoFeature } from '../signals/memo-feature.ts'
 import { hasSideEffect } from '../signals/read-side-effects.ts'
+import type { Signal } from '../signals/signal.ts'
 import { type CategoryArgument, findCategoryArguments } from './classify-call.ts'
 import type { Evidence } from './evidence.ts'
 import { type Floor, floorOf } from './floors.ts'
@@ -40,9 +42,11 @@ const MODEL: Model = {
  * ```
  */
 export interface Classification {
-  /** Where it is unknown, the best guess; the same holds of the risk. */
+  /** The best guess if it is unknown. */
   readonly category: Category
+  /** How much is at stake; a guess if the category is one. */
   readonly risk: Risk
+  /** Whether the definition does not say clearly what the tool does. */
   readonly unknown: boolean
 }
 
@@ -55,11 +59,15 @@ export interface Classification {
  * ```
  */
 export interface ToolAssessment extends Classification {
+  /** How the risk was found, for people. */
   readonly riskBecause: string
   /** 0 to 1; below CONFIDENCE_MIN, of a Read below READ_CONFIDENCE_MIN, the class is a guess. */
   readonly confidence: number
+  /** Whose text it reads, and how far what it is given goes. */
   readonly flows: Flows
+  /** The words that the category rests on, the strongest first. */
   readonly evidence: readonly Evidence[]
+  /** Why it is in none of the other four categories. */
   readonly whyNot: readonly RejectedCategory[]
   /** Arguments that decide the class of a call. */
   readonly depends: readonly CategoryArgument[]
@@ -111,7 +119,7 @@ export function classText({
   return unknown === true ? `unknown, perhaps ${category}` : `${category}, ${risk} risk`
 }
 
-/** Of a server that is part of Sluice: its own hints hold, the words are not weighed. */
+/** Classifies a tool of a server that is part of Sluice: its own hints hold, and the words are not weighed. */
 export function classifyOwn(definition: ToolDefinition): Classification {
   const category = ownHints(definition.annotations)
   if (category === undefined) return classify(definition)
@@ -148,9 +156,25 @@ export function assessTool(definition: ToolDefinition, model: Model = MODEL): To
   }
 }
 
-export type CategoryScore = ReturnType<typeof scoreCategory>
+/** What the model and the rules make of a definition. */
+export interface CategoryScore {
+  readonly category: Category
+  /** The class by the definition alone, before the vendor's hints. */
+  readonly own: Category
+  /** 0 to 1, of `own`. */
+  readonly confidence: number
+  /** Whether `category` is a guess. */
+  readonly unknown: boolean
+  readonly signals: readonly Signal[]
+  /** The least class that the rules leave, if they speak. */
+  readonly floor: Floor | undefined
+  /** Of the five classes, in their order. */
+  readonly shares: readonly number[]
+  /** Where the vendor's hints and the definition part. */
+  readonly disagreements: readonly string[]
+}
 
-function scoreCategory(definition: ToolDefinition, model: Model) {
+function scoreCategory(definition: ToolDefinition, model: Model): CategoryScore {
   const signals = gatherSignals(definition)
   const amounts = amountsOf(signals)
   const shares = sharesOf(model, definition, amounts)
@@ -174,7 +198,6 @@ function scoreCategory(definition: ToolDefinition, model: Model) {
   const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
   return {
     category: checked.category,
-    // By the definition alone, before the vendor's hints.
     own,
     confidence,
     unknown: open && hinted === undefined,
@@ -231,8 +254,14 @@ function actsAsWell(amounts: ReadonlyMap<string, number>): boolean {
   )
 }
 
-const SIDE_EFFECT =
-  /^(?:text\.also|name\.and):(?!look|judge|render|settle|generate|manage|answer)|^(?:choice|acts):(?!Read)|^says:acts on it$|^arg:has an effect$/
+const SIDE_EFFECT = new RegExp(
+  alternatives([
+    /^(?:text\.also|name\.and):(?!look|judge|render|settle|generate|manage|answer)/,
+    /^(?:choice|acts):(?!Read)/,
+    /^says:acts on it$/,
+    /^arg:has an effect$/,
+  ]),
+)
 const isSideEffect = memoFeature((feature) => SIDE_EFFECT.test(feature))
 
 /** How a feature speaks where name and text may part. */
@@ -254,5 +283,5 @@ function isSilent(amounts: ReadonlyMap<string, number>): boolean {
 
 const SPEAKS = /^(?:name|text|text\.means|text\.noun|acts):/
 const speaks = memoFeature(
-  (feature) => (SPEAKS.test(feature) && !feature.endsWith(':nothing')) || isOfCompany(feature),
+  (feature) => (SPEAKS.test(feature) && !feature.endsWith(':nothing')) || isCombined(feature),
 )

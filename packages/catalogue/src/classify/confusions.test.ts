@@ -1,5 +1,5 @@
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
 

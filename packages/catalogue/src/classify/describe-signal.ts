@@ -1,10 +1,12 @@
 // What each signal says, in words for people: the sentence behind a piece of evidence. Pure; called
 // where evidence is shown.
 
-import { isOfCompany } from '../signals/company.ts'
-import { actOf, classOf, FAMILY_NAMES, type Family } from '../signals/lexicon.ts'
+import { type CombinedFeature, isCombined } from '../signals/combined-signals.ts'
+import { actOf, classOf, FAMILY_NAMES } from '../signals/lexicon.ts'
 import { thingOf } from '../signals/nouns.ts'
+import type { Phrase } from '../signals/phrases.ts'
 import { isWordFeature } from '../signals/read-words.ts'
+import type { Family } from '../signals/verbs.ts'
 
 const ZONES: Readonly<Record<string, string>> = {
   name: 'the verb of the name',
@@ -68,16 +70,39 @@ const WORDS: Readonly<Record<string, string>> = {
   e: 'a value to choose',
 }
 
+/**
+ * What a passage tells, for programs: the family of its verb, what several signals mean together, a phrase; `word` of
+ * a word that only the network knows, and `other` of all else.
+ *
+ * @example
+ * ```ts
+ * const kind: EvidenceKind | undefined = assessTool(definition).evidence[0]?.kind
+ * ```
+ */
+export type EvidenceKind = Family | CombinedFeature | Phrase | 'word' | 'other'
+
+/** The kind of a signal; `describeSignal` says the same for people. */
+export function kindOfSignal(feature: string): EvidenceKind {
+  if (isWordFeature(feature)) return 'word'
+  if (isCombined(feature)) return feature
+  if (feature.startsWith('says:')) return feature.slice('says:'.length) as Phrase
+  const [, value = ''] = /^[a-z.]+[:=](.+)$/.exec(feature) ?? []
+  return isFamily(value) ? value : 'other'
+}
+
+function isFamily(value: string): value is Family {
+  return FAMILY_NAMES.includes(value as Family)
+}
+
 export function describeSignal(feature: string): string {
   const word = isWordFeature(feature) ? WORDS[feature[0] as string] : undefined
   if (word !== undefined) return word
   const whole = WHOLE[feature]
   if (whole !== undefined) return whole
-  if (isOfCompany(feature)) return `said together: it ${feature}`
+  if (isCombined(feature)) return `said together: it ${feature}`
   if (feature.startsWith('says:')) return `the text says: ${feature.slice('says:'.length)}`
   const [, zone = '', value = ''] = /^([a-z.]+)[:=](.+)$/.exec(feature) ?? []
-  if (FAMILY_NAMES.includes(value as Family))
-    return `${ZONES[zone] ?? zone}: ${actOf(value as Family)} (${classOf(value as Family)})`
+  if (isFamily(value)) return `${ZONES[zone] ?? zone}: ${actOf(value)} (${classOf(value)})`
   if (feature.includes('=')) return `${ZONES[zone] ?? zone}, as \`${value}\` is used`
   if (zone === 'choice' || zone === 'mode') return `its worst action to choose: ${value}`
   if (zone === 'alone') return `the verb of the description, all there is: ${value}`

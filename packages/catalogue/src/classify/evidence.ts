@@ -1,15 +1,15 @@
 // The words of a definition that speak for its class: the places of the signals that raise it, the
 // strongest first, several signals at one place as one. Pure; called by stand-on.
 
-import type { JsonValue } from '@sluice/policy/core/json'
-import { isObject } from '@sluice/policy/core/json'
-import { unescapePointer } from '@sluice/policy/core/json-pointer'
-import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type ToolDefinition } from '@sluice/policy/calls/tools'
+import type { JsonValue } from '@sluice/policy/values/json'
+import { isObject } from '@sluice/policy/values/json'
+import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import { amountsOf } from '../signals/gather-signals.ts'
 import { isWordFeature } from '../signals/read-words.ts'
 import type { Signal } from '../signals/signal.ts'
 import type { CategoryScore } from './classify.ts'
-import { describeSignal } from './describe-signal.ts'
+import { describeSignal, type EvidenceKind, kindOfSignal } from './describe-signal.ts'
 import { type Model, NETWORK_SHARE } from './score.ts'
 
 /**
@@ -23,9 +23,14 @@ import { type Model, NETWORK_SHARE } from './score.ts'
 export interface Evidence {
   /** JSON Pointer of the text in the definition. */
   readonly at: string
+  /** Where the words begin and end in that text; both are 0 if all of it is meant. */
   readonly start: number
   readonly end: number
+  /** The words themselves; of a whole argument its name. */
   readonly text: string
+  /** What they tell, for programs. */
+  readonly kind: EvidenceKind
+  /** What they tell, for people. */
   readonly says: string
   /** What it adds for the class over what it adds for the others; a floor counts as 9. */
   readonly weight: number
@@ -35,14 +40,19 @@ const FLOOR_WEIGHT = 9
 const WEIGHT_MIN = 0.05
 
 /** A place that speaks for the class, and how much. */
-export type WeightedSignal = ReturnType<typeof weigh>[number]
+export interface WeightedSignal {
+  /** The strongest signal at this place. */
+  readonly signal: Signal
+  /** What all signals at this place weigh together. */
+  readonly weight: number
+}
 
 /** What places weigh for the class that was found, the heaviest first. */
 export function weigh(
   definition: ToolDefinition,
   { own, signals, floor }: CategoryScore,
   model: Model,
-) {
+): readonly WeightedSignal[] {
   const index = CATEGORIES.indexOf(own)
   const read = model.network?.explain(definition, signals, amountsOf(signals))
   const pullOf = (feature: string) => {
@@ -84,7 +94,15 @@ export function toEvidence(
   const key = unescapePointer(at.slice(at.lastIndexOf('/') + 1))
   const text = typeof value === 'string' ? value.slice(start, end) : start === end ? key : ''
   const rounded = Math.round(weight * 100) / 100
-  return { at, start, end, text, says: describeSignal(feature), weight: rounded }
+  return {
+    at,
+    start,
+    end,
+    text,
+    kind: kindOfSignal(feature),
+    says: describeSignal(feature),
+    weight: rounded,
+  }
 }
 
 /** The value that a JSON Pointer refers to; undefined if it refers to nothing. */

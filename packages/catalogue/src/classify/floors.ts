@@ -1,13 +1,15 @@
 // What no weighing may undo: rules of the categories that hold by themselves. A tool takes its worst
 // action; an act on a payment is one with money. Pure; called by classify and by the scoring of the training script.
 
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
-import { classOf, type Family } from '../signals/lexicon.ts'
+import { CATEGORIES, type Category } from '@sluice/policy/calls/tools'
+import { classOf } from '../signals/lexicon.ts'
 import { memoFeature } from '../signals/memo-feature.ts'
+import type { Family } from '../signals/verbs.ts'
 
 /** The least class that the signals leave, and the features that say so. */
 export interface Floor {
   readonly category: Category
+  /** The first of the features that say so. */
   readonly feature: string
 }
 

@@ -2,9 +2,9 @@
 // written by strangers) and how far what it is given goes (nowhere, inside of its server, outside).
 // The lethal trifecta is made of these. Pure; called by classify.
 
-import { isObject } from '@sluice/policy/core/json'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { isObject } from '@sluice/policy/values/json'
 import { splitNameWords, splitText } from '../signals/split-words.ts'
 
 export type DataSource = 'public' | 'private' | 'untrusted'
@@ -19,7 +19,9 @@ export type DataDestination = 'nothing' | 'inside' | 'outside'
  * ```
  */
 export interface Flows {
+  /** Whose data its results may have. */
   readonly reads: readonly DataSource[]
+  /** How far its arguments go. */
   readonly sends: DataDestination
 }
 

@@ -2,9 +2,9 @@
 // class to fall when those words are gone. Where it still stands on others, those are evidence too.
 // So what is shown is what decided, and the eval can measure it. Pure; called by classify.
 
-import { isObject } from '@sluice/policy/core/json'
-import { unescapePointer } from '@sluice/policy/core/json-pointer'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject } from '@sluice/policy/values/json'
+import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import { EVIDENCE_MAX } from '../signals/limits.ts'
 import type { SignalSpan } from '../signals/signal.ts'
 import type { CategoryScore } from './classify.ts'

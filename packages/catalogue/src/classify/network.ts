@@ -2,7 +2,7 @@
 // what a word means beside another, which no sum of weights does. Pure; the numbers are in
 // network.json, learnt by `npm run eval -- catalogue`.
 
-import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { KNOWN_WORDS_MAX } from '../signals/limits.ts'
 import {
   eachArgument,
@@ -25,6 +25,14 @@ export interface NetworkData {
   /** What each class starts from. */
   readonly constant: readonly number[]
   readonly features: Readonly<Record<string, string>>
+}
+
+/** What the network reads in a definition, and what that adds. */
+export interface NetworkExplanation {
+  /** The words of the definition that it reads, each as a signal. */
+  readonly words: readonly Signal[]
+  /** By feature, of signals and words: what it adds for each class, in their order. */
+  readonly pulls: ReadonlyMap<string, readonly number[]>
 }
 
 export class Network {
@@ -68,13 +76,12 @@ export class Network {
   /**
    * What each signal and each word adds for each class here. It holds for this definition: which
    * units speak depends on all of them.
-   * `pulls`: by feature.
    */
   explain(
     definition: ToolDefinition,
     signals: readonly Signal[],
     amounts: ReadonlyMap<string, number>,
-  ) {
+  ): NetworkExplanation {
     const { values, scale } = this.#hide(definition, amounts)
     const pullOf = (vector: Vector) =>
       CATEGORIES.map((_, index) => {

@@ -1,7 +1,7 @@
 // The definitions of servers that are part of Sluice, by identity: their own hints are their class.
 // A definition cannot say this of itself, so no other server can claim it.
 
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 
 const OWN = new WeakSet<ToolDefinition>()
 

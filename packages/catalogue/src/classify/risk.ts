@@ -2,8 +2,8 @@
 // call can be undone, and raised if many items, other people or secrets are. The reason is given.
 // Pure; called by classify.
 
-import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/calls/tools'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { argumentsOf, splitDefinitionWords } from './flows.ts'
 
 const START: Readonly<Record<Category, number>> = {
@@ -49,7 +49,15 @@ const GENTLE =
   browser screenshot focus drop drag fill forward stop abort pause on start dispatch build compile
   resize`)
 
-export function rate(definition: ToolDefinition, category: Category) {
+/** How much is at stake with a tool. */
+export interface RatedRisk {
+  readonly risk: Risk
+  /** The steps from the class to the risk, for people. */
+  readonly because: string
+}
+
+/** The risk of a tool of this class. */
+export function rate(definition: ToolDefinition, category: Category): RatedRisk {
   const words = splitDefinitionWords(definition, { until: /[.\n]/, charsMax: RISK_CHARS_MAX })
   const names = argumentsOf(definition)
   const has = (of: ReadonlySet<string>) => words.find((word) => of.has(word))

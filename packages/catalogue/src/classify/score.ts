@@ -2,10 +2,10 @@
 // shares of one. Pure; the numbers are in weights.json and network.json, learnt by
 // `npm run eval -- catalogue`.
 
-import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/calls/tools'
 import type { Network } from './network.ts'
 
-/** For each signal its weight for Read, Write, Execute, Destructive, Financial. */
+/** Maps each signal to its weights for Read, Write, Execute, Destructive and Financial. */
 export type Weights = ReadonlyMap<string, readonly number[]>
 
 export const BIAS = 'bias'

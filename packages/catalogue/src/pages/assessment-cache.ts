@@ -1,8 +1,8 @@
 // What is told of a definition, worked out once: a page, its server's page and the index all ask for
 // the same account. Kept by the definition's identity, and gone with it.
 
-import { memoizeFor } from '@sluice/policy/core/memoize'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { memoizeFor } from '@sluice/policy/structures/memoize'
 import { type LinkedAttack, linkAttacks } from '../attacks/link-attacks.ts'
 import { assessTool, classifyOwn, type ToolAssessment } from '../classify/classify.ts'
 import { isOwnTool } from '../classify/own-tools.ts'

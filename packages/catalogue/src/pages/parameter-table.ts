@@ -3,8 +3,8 @@
 // Pure; called by tool-page.ts.
 
 import { type Cell, createTextBlock, type PageBlock } from '@sluice/guard/show/page'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 
 const PARAMETERS_SHOWN_MAX = 24
 const NOTE_CHARS_MAX = 160
@@ -59,7 +59,7 @@ function typeOf(property: JsonValue | undefined, depth = 0): string {
   return Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'any'
 }
 
-/** As many whole words as fit. */
+/** Cuts a text behind the last whole word that fits. */
 export function cutAtWord(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const cut = text.slice(0, charsMax)

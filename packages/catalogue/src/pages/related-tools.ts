@@ -7,7 +7,7 @@ import {
   type PageBlock,
   type PageSection,
 } from '@sluice/guard/show/page'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { splitNameWords } from '../signals/split-words.ts'
 import { getAssessment } from './assessment-cache.ts'
 import { countTools, summaryOf } from './server-page.ts'

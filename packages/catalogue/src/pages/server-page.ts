@@ -3,17 +3,22 @@
 
 import type { Page } from '@sluice/guard/show/page'
 import { createTextBlock, yaml } from '@sluice/guard/show/page'
-import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { getAssessment } from './assessment-cache.ts'
 import { suggestPolicy } from './suggest-policy.ts'
 
-/**
- * `loseForGood`: destructive tools, and what they can lose is gone. `unknown`: of the tools, those whose class
- * is a guess.
- */
-export type ToolCounts = ReturnType<typeof countTools>
+/** How many tools a server has, by what they can do. */
+export interface ToolCounts {
+  readonly tools: number
+  /** By class; one that is unknown counts as its guess. */
+  readonly categories: Readonly<Record<Category, number>>
+  /** Destructive tools of known class: what they delete is gone. */
+  readonly loseForGood: number
+  /** Tools whose class is a guess. */
+  readonly unknown: number
+}
 
-export function countTools(definitions: readonly ToolDefinition[]) {
+export function countTools(definitions: readonly ToolDefinition[]): ToolCounts {
   const categories = Object.fromEntries(CATEGORIES.map((category) => [category, 0])) as Record<
     Category,
     number

@@ -3,7 +3,7 @@
 // and changed. Pure; tested by compiling it against the very tools it is for.
 
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
 import type { ToolAssessment } from '../classify/classify.ts'
 import { getAssessment } from './assessment-cache.ts'
 
@@ -108,24 +108,35 @@ function specialRule({ definition, assessment, id }: AssessedTool) {
   return [{ tool: id, because, lines }]
 }
 
-/** What this tool needs beyond the rule of its class, as the lines below its name. */
+/** What a tool needs beyond the rule of its class. */
+export interface OwnRule {
+  readonly action: OwnAction
+  /** Why, for people. */
+  readonly because: string
+  /** The lines below its name in a policy. */
+  readonly rule: readonly string[]
+}
+
+type OwnAction = 'hide' | 'require_approval' | 'allow'
+
+/** The rule that this tool needs; undefined if that of its class is enough. */
 export function ownRule(
   definition: ToolDefinition,
   assessment: ToolAssessment,
-): { because: string; rule: string[] } | undefined {
+): OwnRule | undefined {
   const found = reasonFor(definition, assessment)
   if (found === undefined) return undefined
   const { action, reason, when } = found
   const rule = [`action: ${action}`]
   if (when !== undefined) rule.push(`when: ${when}`, 'otherwise: require_approval')
   else if (action !== 'hide') rule.push(`reason: ${quote(reason)}`)
-  return { because: reason, rule }
+  return { action, because: reason, rule }
 }
 
 function reasonFor(
   definition: ToolDefinition,
   assessment: ToolAssessment,
-): { action: string; reason: string; when?: string } | undefined {
+): { action: OwnAction; reason: string; when?: string } | undefined {
   const { severity, findings } = inspectDefinition(definition as never)
   const worst = findings[0]?.kind ?? ''
   if (severity === 'refuse' || severity === 'hold')

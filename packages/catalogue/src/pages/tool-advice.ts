@@ -2,11 +2,12 @@
 // ways to rule it, and what an agent receives whose call is denied. By class, in terms of this tool's
 // arguments. Pure.
 
-import { isObject } from '@sluice/policy/core/json'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject } from '@sluice/policy/values/json'
 import { EXPORTS_STATE, LISTS_TASKS } from '../attacks/attack-indicators.ts'
 import { argumentExpression, steeredArguments } from '../attacks/link-attacks.ts'
-import texts from '../classify/class-texts.json' with { type: 'json' }
+import { CLASS_TEXTS } from '../classify/class-texts.ts'
+import type { Evidence } from '../classify/evidence.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import type { AssessmentWithAttacks } from './assessment-cache.ts'
 import { ownRule } from './suggest-policy.ts'
@@ -27,8 +28,11 @@ const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
   ],
 ]
 
-/** Of evidence: the tool hands work to another agent. */
-export const DRIVES_AGENT = /drives an agent|prompts an agent/
+/** Whether the strongest words of a definition tell that the tool hands work to another agent. */
+function drivesAgent(evidence: readonly Evidence[]): boolean {
+  const kind = evidence[0]?.kind
+  return kind === 'drives an agent' || kind === 'prompts an agent'
+}
 
 /** How agents come to call it. */
 export function usageOf(
@@ -38,13 +42,13 @@ export function usageOf(
   const program = depends.find(({ kind }) => kind === 'program' || kind === 'sql')
   if (program !== undefined && category === 'Execute')
     return `An agent writes \`${program.argument}\` itself, reads the output and writes the next one, often several times in a task.`
-  if (category === 'Execute' && DRIVES_AGENT.test(evidence[0]?.says ?? ''))
+  if (category === 'Execute' && drivesAgent(evidence))
     return 'An agent calls it to hand over a part of its task, and goes on with what the other agent answers.'
   if (category === 'Write' && flows.sends === 'outside')
     return 'An agent calls it to report to somebody or to answer them, usually at the end of a task and in the name of its user.'
   const isRead = category === 'Read' || category === 'Write'
   const fitting = isRead ? USED_BY_NAME.find(([pattern]) => pattern.test(name)) : undefined
-  return fitting?.[1] ?? texts[category].used
+  return fitting?.[1] ?? CLASS_TEXTS[category].used
 }
 
 /** What to do about it. A line that needs an argument, a label or another tool is left out without one. */
@@ -54,7 +58,7 @@ export function adviceFor(
   neighbours: readonly ToolDefinition[],
 ): string[] {
   const own = ownRule(definition, assessment)
-  if (own?.rule[0] === 'action: hide')
+  if (own?.action === 'hide')
     return [`Hide it until somebody has read its definition (${own.because}).`]
   const lines = BY_CLASS[assessment.category]({
     steered: steeredArguments(assessment.category, definition)[0],
@@ -65,7 +69,7 @@ export function adviceFor(
     program: assessment.depends.find(({ kind }) => kind === 'program')?.argument,
     isDecidable: assessment.depends.some(({ kind }) => kind !== 'program'),
     readsSecrets: assessment.category === 'Read' && assessment.risk !== 'low',
-    drivesAgent: DRIVES_AGENT.test(assessment.evidence[0]?.says ?? ''),
+    drivesAgent: drivesAgent(assessment.evidence),
     reversible: neighbours.filter((other) => isReversible(other, definition)),
   })
   const skip = argumentsOf(definition).find((name) => SAFEGUARD.test(name))

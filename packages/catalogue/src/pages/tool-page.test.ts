@@ -1,5 +1,5 @@
 import { markdownOf } from '@sluice/guard/show/page-markdown'
-import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { expect, test } from 'vitest'
 import { getAssessment } from './assessment-cache.ts'
 import { toolPage } from './tool-page.ts'

@@ -3,58 +3,56 @@
 // its neighbours. Pure; the words of the definition are the server's and are shown as such.
 
 import { createTextBlock, type Page, type PageBlock, yaml } from '@sluice/guard/show/page'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
 import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
-import texts from '../classify/class-texts.json' with { type: 'json' }
+import { CLASS_TEXTS } from '../classify/class-texts.ts'
 import type { ToolAssessment } from '../classify/classify.ts'
+import type { EvidenceKind } from '../classify/describe-signal.ts'
 import { type AssessmentWithAttacks, getAssessment } from './assessment-cache.ts'
 import { cutAtWord, parameterBlocks } from './parameter-table.ts'
 import { relatedSection, serverBlocks, type ToolPageContext } from './related-tools.ts'
 import { ownRule, suggestRule } from './suggest-policy.ts'
-import {
-  adviceFor,
-  DRIVES_AGENT,
-  denialOf,
-  hasStructuredDenial,
-  usageOf,
-  waysFor,
-} from './tool-advice.ts'
+import { adviceFor, denialOf, hasStructuredDenial, usageOf, waysFor } from './tool-advice.ts'
 
-/** What the strongest word says, where the class alone says less. */
-const SHARPER: Partial<Record<Category, readonly (readonly [says: RegExp, means: string])[]>> = {
-  Write: [
-    [/: keeping a copy/, 'It makes a copy, and the copy is no longer guarded by its source.'],
-    [/: sending/, 'It sends something to somebody and cannot take it back.'],
-    [/: generating/, 'It creates something new and leaves what was there.'],
-    [/: settling/, 'It changes the state of something that others rely on.'],
-    [/: linking/, 'It links things, or gives somebody access.'],
-  ],
-  Execute: [
-    [
-      /acts on a screen|: driving a live page/,
-      'It operates a live page or device, with whatever the user is signed in to.',
-    ],
-    [DRIVES_AGENT, 'It gives work to another agent, which then acts by itself.'],
-    [/: starting or stopping|stops a job/, 'It starts or stops something that runs.'],
-    [/: deploying or building/, 'It builds or deploys something, which then runs.'],
-  ],
-  Destructive: [
-    [
-      /replaces the whole|loses what was there/,
-      'It replaces what was there, and offers no way to bring it back.',
-    ],
-    [
-      /takes access away|: revoking|makes a secret void/,
-      'It takes away access, which somebody has to grant again.',
-    ],
-  ],
+const DRIVES_A_PAGE = 'It operates a live page or device, with whatever the user is signed in to.'
+const HANDS_WORK_OVER = 'It gives work to another agent, which then acts by itself.'
+const STARTS_OR_STOPS = 'It starts or stops something that runs.'
+const REPLACES = 'It replaces what was there, and offers no way to bring it back.'
+const TAKES_ACCESS = 'It takes away access, which somebody has to grant again.'
+
+/** What a tool of a class does by what the strongest of its words tells, where the class alone says less. */
+const SHARPER: Partial<Record<Category, Partial<Record<EvidenceKind, string>>>> = {
+  Write: {
+    keep: 'It makes a copy, and the copy is no longer guarded by its source.',
+    send: 'It sends something to somebody and cannot take it back.',
+    generate: 'It creates something new and leaves what was there.',
+    settle: 'It changes the state of something that others rely on.',
+    link: 'It links things, or gives somebody access.',
+  },
+  Execute: {
+    'acts on a screen': DRIVES_A_PAGE,
+    drive: DRIVES_A_PAGE,
+    'drives an agent': HANDS_WORK_OVER,
+    'prompts an agent': HANDS_WORK_OVER,
+    power: STARTS_OR_STOPS,
+    'stops a job': STARTS_OR_STOPS,
+    deploy: 'It builds or deploys something, which then runs.',
+  },
+  Destructive: {
+    'replaces the whole': REPLACES,
+    'loses what was there': REPLACES,
+    'takes access away': TAKES_ACCESS,
+    revoke: TAKES_ACCESS,
+    'makes a secret void': TAKES_ACCESS,
+  },
 }
 
 function meansOf({ category, evidence }: ToolAssessment): string {
+  const [strongest] = evidence
   // What is archived is put away, not copied.
-  const archives = /^archiv/i.test(evidence[0]?.text ?? '')
-  const says = archives ? ': settling' : (evidence[0]?.says ?? '')
-  return SHARPER[category]?.find(([pattern]) => pattern.test(says))?.[1] ?? texts[category].means
+  const isArchived = /^archiv/i.test(strongest?.text ?? '')
+  const kind = isArchived ? 'settle' : (strongest?.kind ?? 'other')
+  return SHARPER[category]?.[kind] ?? CLASS_TEXTS[category].means
 }
 
 /** The rule to begin with, for a tool that needs none of its own. */

@@ -1,5 +1,5 @@
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changesBetween, gradeChange } from './grade-change.ts'

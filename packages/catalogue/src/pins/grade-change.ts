@@ -3,11 +3,11 @@
 // that a Read did not tell before: that passes for tools that read or write. All else waits for a person. Pure; called by the pins.
 
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { escapePointer } from '@sluice/policy/core/json-pointer'
-import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import type { Category, Risk, ToolDefinition } from '@sluice/policy/calls/tools'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
+import { escapePointer } from '@sluice/policy/values/json-pointer'
 import { assessTool } from '../classify/classify.ts'
 import { CHANGES_MAX } from '../signals/limits.ts'
 import { addActs } from '../signals/list-acts.ts'

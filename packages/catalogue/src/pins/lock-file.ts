@@ -2,7 +2,7 @@
 // what changed and nothing else: server, tool, digest, class, risk. Names with spaces are JSON
 // strings. Pure.
 
-import { CATEGORIES, type Category, RISKS, type Risk } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category, RISKS, type Risk } from '@sluice/policy/calls/tools'
 
 /**
  * The digest of a definition that a person accepted, with its category and risk.

@@ -2,9 +2,9 @@
 // instructions. Whatever order a server writes its members in, the pin is the same; whatever else it
 // changes, it is another. Pure: the digest comes in as an argument.
 
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 
 /** Where the instructions of a server stand beside a definition, where both are kept as one. */
 export const INSTRUCTIONS = 'server/instructions'

@@ -1,8 +1,8 @@
 // A tool definition as one line of TypeScript: what a model needs in order to call it, in a fifth of the tokens of its
 // JSON Schema. Read leniently, because servers write schemas of all kinds: what cannot be said is `unknown`. Pure.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 
 const DEPTH_MAX = 6
 const ENUM_WORDS_MAX = 12

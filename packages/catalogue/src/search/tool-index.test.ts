@@ -1,4 +1,4 @@
-import { runSteps } from '@sluice/policy/core/steps'
+import { runSteps } from '@sluice/policy/structures/steps'
 import { describe, expect, test } from 'vitest'
 import {
   indexTools,

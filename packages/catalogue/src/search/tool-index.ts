@@ -2,11 +2,11 @@
 // its arguments. The length of each field is normalised, so that a description stuffed with keywords gains nothing.
 // The words of each tool and the index of a list are for the caller to cache. Pure.
 
-import { isObject } from '@sluice/policy/core/json'
-import type { Steps } from '@sluice/policy/core/steps'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import type { Steps } from '@sluice/policy/structures/steps'
+import { isObject } from '@sluice/policy/values/json'
 import { splitNameWords } from '../signals/split-words.ts'
-import words from './words.json' with { type: 'json' }
+import { STOP_WORDS, SYNONYMS } from './search-words.ts'
 
 /** How often each term is in each field, and how many terms each field has. */
 export interface ToolTerms {
@@ -24,7 +24,7 @@ export const QUERY_LENGTH_MAX = 400
 const QUERY_TERMS_MAX = 32
 const SCHEMA_DEPTH_MAX = 3
 
-const STOP_WORDS = new Set(words.stop.split(' '))
+const STOPS: ReadonlySet<string> = new Set(STOP_WORDS)
 
 /** What a synonym counts, compared with the word itself. */
 const SYNONYM_SHARE = 0.5
@@ -33,7 +33,7 @@ const SYNONYM_SHARE = 0.5
 export function termsOf(text: string): string[] {
   const plain = text.slice(0, FIELD_LENGTH_MAX).replace(PRODUCT, (name) => name.toLowerCase())
   return splitNameWords(plain).flatMap(({ text: word }) => {
-    if (STOP_WORDS.has(word)) return []
+    if (STOPS.has(word)) return []
     if (!/^\p{Lo}{2,}$/u.test(word)) return [stem(word)]
     const characters = [...word]
     return characters.slice(1).map((character, at) => `${characters[at]}${character}`)
@@ -82,8 +82,8 @@ function schemaText(schema: unknown, depth: number): string {
   return parts.join(' ')
 }
 
-/** Words of users and of tools for the same thing: each also finds the others of its line, for less. */
-const GROUPS = words.synonyms.map((line) => line.split(' ').map(stem))
+/** The stems of words for the same thing. */
+const GROUPS = SYNONYMS.map((words) => words.map(stem))
 
 function othersOf(term: string): string[] {
   return GROUPS.flatMap((group) => (group.includes(term) ? group : [])).filter(

@@ -3,20 +3,26 @@
 // a published server ships e-mail sending as read-only). What the words leave open, they settle.
 // Pure; called by classify.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category } from '@sluice/policy/calls/tools'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
+
+/** A class after the vendor's hints were compared with it. */
+export interface CheckedCategory {
+  /** Never below the class that was given. */
+  readonly category: Category
+  /** What the vendor hints and the definition does not bear out, or the other way about; sentences for people. */
+  readonly disagreements: readonly string[]
+}
 
 /**
- * `destructiveHint` says in the protocol's words "not only additive", which an update is too: it
- * raises a Write only where the definition itself leaves room for it.
- * `category` is the class with the hints taken in: never below the one given. `disagreements` is what the vendor
- * says that the definition does not bear out, or the other way about.
+ * Compares a class with the vendor's hints. `destructiveHint` says in the protocol's words "not only additive", which
+ * an update is too: it raises a Write only if the definition itself leaves room for it (`mayDestroy`).
  */
 export function crossCheck(
   category: Category,
   mayDestroy: boolean,
   annotations: JsonValue | undefined,
-) {
+): CheckedCategory {
   if (!isObject(annotations)) return { category, disagreements: [] }
   const { readOnlyHint, destructiveHint } = annotations
   const disagreements: string[] = []

@@ -2,8 +2,8 @@
 // are not among them: they are a cross-check (annotations.ts). Pure; called by classify and by the
 // training script.
 
-import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { readCompany, type SilencedSignals } from './company.ts'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { combineSignals, type SilencedSignals } from './combined-signals.ts'
 import { readName } from './read-name.ts'
 import { readSchema } from './read-schema.ts'
 import { readText } from './read-text.ts'
@@ -15,11 +15,11 @@ export function gatherSignals(definition: ToolDefinition): Signal[] {
   readName(text(definition.name), text(definition.server), tell)
   tellTexts(definition, signals, tell)
   readSchema(definition.inputSchema, tell)
-  const silent = SILENT[readCompany(definition, signals, tell)]
+  const silent = SILENT[combineSignals(definition, signals, tell)]
   return silent === undefined ? signals : signals.filter(({ feature }) => !silent.test(feature))
 }
 
-/** What a bare verb says, where its company says more. */
+/** What bare verbs say, by what a rule of combined signals speaks in the place of. */
 const SILENT: Readonly<Record<SilencedSignals, RegExp | undefined>> = {
   nothing: undefined,
   act: /^(?:name|text)[:=](?!look|judge|render|answer|nothing)/,

@@ -1,37 +1,21 @@
-// The verbs a tool is judged by, in families, each with the class it speaks for by itself (verbs.json):
-// English as tools are named, and the commonest verbs of languages whose script has spaces. Nouns are in
-// nouns.ts. What a family and a verb weigh is learnt (weights.json).
+// The verbs that a tool is judged by (verbs.ts), found by any of their forms: `deletes` and `deleting` are `delete`.
+// Pure; called by the readers.
 
-import type { Category } from '@sluice/policy/core/tools'
-import { toWordSet } from '@sluice/policy/core/word-set'
-import verbs from './verbs.json' with { type: 'json' }
+import type { Category } from '@sluice/policy/calls/tools'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { ALSO_NOUNS, FAMILIES, type Family } from './verbs.ts'
 
-export type Family = keyof typeof verbs.families
-export const FAMILY_NAMES = Object.keys(verbs.families) as Family[]
-
-/** A family of verbs and the class it speaks for by itself. */
-interface FamilyEntry {
-  /** What is done by such a verb, for people. */
-  readonly act: string
-  readonly category: string
-  readonly english: readonly string[]
-  readonly otherLanguages?: readonly string[]
-}
-const FAMILIES: Readonly<Record<Family, FamilyEntry>> = verbs.families
+export const FAMILY_NAMES = Object.keys(FAMILIES) as Family[]
 
 export function classOf(family: Family): Category {
-  return FAMILIES[family].category as Category
+  return FAMILIES[family].category
 }
 
 export function actOf(family: Family): string {
   return FAMILIES[family].act
 }
 
-/**
- * Words that are nouns as often as verbs: a verb at the head of a name or sentence, and nowhere
- * else (`log_event` logs, `get_log` and `log_list` do not).
- */
-const NOUNISH = toWordSet(verbs.alsoNouns.join(' '))
+const NOUNISH = toWordSet(ALSO_NOUNS.join(' '))
 
 interface VerbEntry {
   readonly families: readonly Family[]
@@ -74,7 +58,8 @@ for (const family of FAMILY_NAMES)
 
 /** Spanish, Portuguese, French, Italian, German, Dutch: imperatives, infinitives, third persons. */
 export function otherVerbsOf(family: Family): readonly string[] {
-  return (FAMILIES[family].otherLanguages ?? []).flatMap((line) => line.split(' '))
+  const entry = FAMILIES[family]
+  return ('otherLanguages' in entry ? entry.otherLanguages : []).flatMap((line) => line.split(' '))
 }
 
 /** Whether every family of a verb speaks for the class. */

@@ -1,7 +1,7 @@
 // The verbs by which a text tells that a tool changes something: `overwrites the rate`, `and order the dish`.
 // Two texts of one tool are compared by them. Pure; called by grade-change.ts.
 
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { classOf, verbAt } from './lexicon.ts'
 import { VERBS_PRECEDE } from './read-text.ts'
 import { splitText } from './split-words.ts'

@@ -1,12 +1,14 @@
 // Memoisation by feature: there are some thousands of features, each in many definitions, and patterns
 // are slow. Bounded, because a feature may carry a word of the server's text.
 
-import { memoize } from '@sluice/policy/core/memoize'
-import { FAMILY_NAMES, type Family } from './lexicon.ts'
+import { memoize } from '@sluice/policy/structures/memoize'
+import { FAMILY_NAMES } from './lexicon.ts'
 import { KNOWN_FEATURES_MAX } from './limits.ts'
-import { NOUN_NAMES, type Noun } from './nouns.ts'
+import type { Noun } from './noun-words.ts'
+import { NOUN_NAMES } from './nouns.ts'
+import type { Family } from './verbs.ts'
 
-/** The same function, which is called once for each feature as long as the memory lasts. */
+/** Returns the same function with a memory: it derives a value once for each feature as long as the memory lasts. */
 export function memoFeature<T>(derive: (feature: string) => T): (feature: string) => T {
   return memoize(derive, KNOWN_FEATURES_MAX)
 }

@@ -1,17 +1,15 @@
-// The nouns a tool is judged by (nouns.json): those that turn a plain act into another class (money, a
-// live thing, a relation that can be made again), and those that name an answer. English as tools are
-// named; the only names in it are those of devices and of houses of money. Pure; called by the readers.
+// The nouns that a tool is judged by (noun-words.ts), found by word, and what the words of a server's name say of it.
+// Pure; called by the readers.
 
-import { getOwn } from '@sluice/policy/core/json'
-import { toWordSet } from '@sluice/policy/core/word-set'
-import nouns from './nouns.json' with { type: 'json' }
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWordSet, toWords } from '@sluice/policy/structures/word-set'
+import { getOwn } from '@sluice/policy/values/json'
+import { NOUNS, type Noun } from './noun-words.ts'
 
-export type Noun = keyof typeof nouns
-
-export const NOUN_NAMES = Object.keys(nouns) as Noun[]
+export const NOUN_NAMES = Object.keys(NOUNS) as Noun[]
 const NOUNS_OF = new Map<string, readonly Noun[]>()
 for (const noun of NOUN_NAMES)
-  for (const word of toWordSet(nouns[noun].words.join(' ')))
+  for (const word of toWordSet(NOUNS[noun].words.join(' ')))
     NOUNS_OF.set(word, [...(NOUNS_OF.get(word) ?? []), noun])
 
 const NO_NOUNS: readonly Noun[] = []
@@ -22,7 +20,7 @@ export function nounsAt(word: string): readonly Noun[] {
 
 /** What such a noun stands for, for people; the name itself if it is none of these. */
 export function thingOf(noun: string): string {
-  return getOwn<{ readonly thing: string }>(nouns, noun)?.thing ?? noun
+  return getOwn<{ readonly thing: string }>(NOUNS, noun)?.thing ?? noun
 }
 
 /** The kinds of nouns that another kind of order or subscription is none of. */
@@ -32,12 +30,17 @@ export const DEALS: ReadonlySet<string> = new Set(['deal', 'sold', 'purchase', '
 export const OTHER_DEALS = toWordSet(`
   setting settings menu select filter search sorting configuration config preference
   draft sort display column field layer tab card item notification webhook event topic email feed push
-  calendar realtime pubsub access api oauth user client session csrf auth refresh bearer playback build cell cursor slide element deploy work lab tab z
+  calendar realtime pubsub access api oauth user client session csrf auth refresh bearer
+  playback build cell cursor slide element deploy work lab tab z
 `)
 
 /** By its name a server deals in money: `somepay`, `anycoin`, `thistrade`. */
-const MONEYED_NAME =
-  /^(?:pay(?!load|roll)|crypto|invoic|billing|wallet|defi)|(?:pay|payments?|coin|swap|trade|trading|wallet|broker|brokers|exchange|bank)$/
+const MONEYED_NAME = new RegExp(
+  alternatives([
+    /^(?:pay(?!load|roll)|crypto|invoic|billing|wallet|defi)/,
+    /(?:pay|payments?|coin|swap|trade|trading|wallet|broker|brokers|exchange|bank)$/,
+  ]),
+)
 
 /** By its name a server sells goods, `prestashop`, or what is booked, `hotelplanet`. */
 const SELLING_NAME = /shop|commerce|(?:^|[a-z])store$|retail|marketplace|^wildberries$|^ozon$/
@@ -62,5 +65,15 @@ export function worksOut(words: readonly { readonly text: string }[], index: num
 }
 
 const OBJECT_WORDS_MAX = 4
-const OPENS =
-  /^(?:share|shared|sharing|invite|invitation|upload|signed|presigned|public|payment|pay|checkout|magic|reset|access|auth|login|billing|invoice)$/
+const OPENS = new RegExp(
+  sequence(
+    /^/,
+    group(
+      toWords(`
+        share shared sharing invite invitation upload signed presigned public payment pay
+        checkout magic reset access auth login billing invoice
+      `),
+    ),
+    /$/,
+  ),
+)

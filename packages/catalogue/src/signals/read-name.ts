@@ -2,15 +2,15 @@
 // if it has no verb, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
 // otherwise the noun tells (`server_status`). Pure; called by gather-signals.
 
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { FILLERS, headOf } from './head-of-name.ts'
 import { isVerbOf, verbAt } from './lexicon.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
-import { DEALS, type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
+import type { Noun } from './noun-words.ts'
+import { DEALS, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import type { EmitSignal } from './signal.ts'
 import { splitNameWords, type WordSpan } from './split-words.ts'
 
-/** Words that say nothing about the act. */
-const FILLERS = toWordSet('mcp tool tools api v1 v2 v3 batch bulk multi multiple all my the a of')
 const JOINS = new Set(['and', 'or', 'n'])
 const STRONG_HEADS =
   /^(get|list|create|delete|update|search|fetch|remove|send|read|find)([a-z]{4,})$/
@@ -133,91 +133,6 @@ function tellNouns(words: readonly WordSpan[], tell: EmitSignal): void {
 }
 
 const QUESTIONS = new Set(['is', 'are', 'has', 'does'])
-
-function headOf(words: readonly WordSpan[]): WordSpan | undefined {
-  const useful = words.filter(
-    ({ text }, index) =>
-      !FILLERS.has(text) && !/^(?:\d+|[a-z])$/.test(text) && !isThing(words, index),
-  )
-  // The status of a deploy is no deploy.
-  const [deed, status] = useful.slice(-2)
-  if (useful.length === 2 && DEEDS.has(deed?.text ?? '') && STATES.has(status?.text ?? ''))
-    return undefined
-  // `stake_info` is told of, not staked.
-  if (
-    useful.length === 2 &&
-    TOLD.has(status?.text ?? '') &&
-    isVerbOf('Financial', deed?.text ?? '')
-  )
-    return undefined
-  const plain = useful.find(({ text }, index) => {
-    const verb = verbAt(text)
-    return (
-      verb !== undefined &&
-      !verb.nounish &&
-      (verb.form === 'base' || (verb.form === 'third' && index === 0))
-    )
-  })
-  const first = useful[0]
-  const last = useful.at(-1)
-  const mayBe = (word: WordSpan | undefined): boolean =>
-    word !== undefined && verbAt(word.text)?.form === 'base'
-  if (plain !== undefined) {
-    // `place_order`, `set_read_status`: what heads the name is its verb, even if it may be a noun.
-    if (first !== plain && mayBe(first) && SURE_HEADS.has(first?.text ?? '')) return first
-    return plain
-  }
-  const sure = SURE_HEADS.has(first?.text ?? '') || ENDS.has(first?.text ?? '')
-  // A noun by itself is no act (`label`, `message`), but may be an answer (`preview`).
-  const tells = OUTCOMES.has(last?.text ?? '') && useful.length > 2 && !sure
-  if (
-    !tells &&
-    mayBe(first) &&
-    (sure || useful.length > 1 || isVerbOf('Read', first?.text ?? ''))
-  ) {
-    if (
-      useful.length > 1 &&
-      mayBe(last) &&
-      !SURE_HEADS.has(first?.text ?? '') &&
-      ENDS.has(last?.text ?? '')
-    )
-      return last
-    return first
-  }
-  if (mayBe(last) && ENDS.has(last?.text ?? '')) return last
-  // `policy_run_results` are results.
-  if (OUTCOMES.has(last?.text ?? '')) return undefined
-  return useful.find((word) => mayBe(word) && (SURE_HEADS.has(word.text) || ASKS.has(word.text)))
-}
-
-/** `play_store`, `order_book`: a thing, not an act. */
-function isThing(words: readonly WordSpan[], index: number): boolean {
-  const word = words[index]?.text
-  const before = words[index - 1]?.text ?? ''
-  if (word === 'order') return words[index + 1]?.text === 'book'
-  if (word === 'book') return before === 'order'
-  if (word === 'press') return before === 'word'
-  return word === 'store' && /^(?:app|play|web)$/.test(before)
-}
-
-const DEEDS = toWordSet(
-  'deploy deployment build run test job task scan audit sync release import export backup migrate restore',
-)
-const OUTCOMES = toWordSet(
-  'results result summary report overview history details stats statistics metrics timeline insights readiness status',
-)
-const TOLD = toWordSet('info status history stats details summary')
-
-const STATES = toWordSet('status state progress history')
-const ASKS = toWordSet('list search query view log review')
-/** May be nouns, but not at the head of a name. */
-const SURE_HEADS = toWordSet(
-  'set update place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end',
-)
-/** May be nouns, but verbs where they end a name: `message_list`, `task_run`. */
-const ENDS = toWordSet(
-  'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call trigger post snapshot screenshot fork click type fill navigate press hover drag',
-)
 
 /** `github_create_issue` of server `github` is `create_issue`; joined words are taken apart. */
 function withoutServer(words: readonly WordSpan[], server: string): WordSpan[] {

@@ -1,9 +1,9 @@
 // The act of a description in Chinese, Japanese, Korean or Russian, by the parts of words that say it
 // (other-languages.ts). Pure; called by read-text.
 
-import type { Family } from './lexicon.ts'
 import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
 import type { EmitSignal } from './signal.ts'
+import type { Family } from './verbs.ts'
 
 /** The act in a script without words: where the verb ends the sentence the last one, else the first. */
 export function readOtherScript(text: string, at: string, end: number, tell: EmitSignal): boolean {

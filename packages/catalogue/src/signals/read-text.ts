@@ -3,9 +3,10 @@
 // of which the worst counts; verbs that head later sentences count less. What is denied ("does not
 // delete", "instead of …") does not count. Pure; called by gather-signals.
 
-import type { Category } from '@sluice/policy/core/tools'
-import { toWordSet } from '@sluice/policy/core/word-set'
-import { classOf, type Family, isVerbOf, verbAt } from './lexicon.ts'
+import type { Category } from '@sluice/policy/calls/tools'
+import { alternatives, group, sequence } from '@sluice/policy/readers/join-patterns'
+import { toWordSet, toWords } from '@sluice/policy/structures/word-set'
+import { classOf, isVerbOf, verbAt } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
 import { meantFamily } from './meant-family.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
@@ -15,26 +16,104 @@ import { readOtherScript } from './read-other-script.ts'
 import { readPhrases } from './read-phrases.ts'
 import type { EmitSignal } from './signal.ts'
 import { splitText, type WordSpan } from './split-words.ts'
+import type { Family } from './verbs.ts'
 import { worstActOf } from './worst-act.ts'
 
 /** What stands before a sentence and is none: `[API]`, `🎯 Purpose: 1.`, `DANGER:`. */
 const LABEL =
   /(?:\s*(?:\[[^\]\n]{1,160}\]|[^\p{L}\p{N}\s[]{1,6}|[A-Z]{4,12}\b:?(?= [A-Z])|\d+\.|Purpose:|Designer Tool -))+\s*/uy
 /** Sentences that set the scene and say nothing of the act. */
-const SCENE =
-  /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|start (?:here|with)|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy
+const SCENE = new RegExp(
+  sequence(
+    /(?:\W*)/,
+    group([
+      ...toWords('when if always important note only'),
+      /do not/,
+      ...toWords(`
+        don't never requires? prerequisite before after once
+      `),
+      /for best/,
+      /best for/,
+      ...toWords('examples? warning caution mandatory deprecated critical'),
+      /call this/,
+      /must/,
+      /you must/,
+      ...toWords('please parameters? args arguments returns?: usage'),
+      /start (?:here|with)/,
+      /use (?:when|this when|it|only|before|after|if|with|the)/,
+      /see/,
+      /this method has been deprecated/,
+      /decommissioned/,
+      /internal use/,
+      /terminology/,
+      /not for/,
+      /next steps?/,
+      /this tool requires/,
+      /this is a sub/,
+      /guardrails/,
+      /data modification/,
+    ]),
+    /\b/,
+  ),
+  'iy',
+)
 /** Where the sentence of the act ends although no full stop does. */
-const CUT =
-  /[.!?;](?=\s|$)|\n|\s[-–—]\s(?=(?:use|ideal|useful|perfect|great)\b)|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
+const CUT = new RegExp(
+  alternatives([
+    /[.!?;](?=\s|$)/,
+    /\n/,
+    /\s[-–—]\s(?=(?:use|ideal|useful|perfect|great)\b)/,
+    sequence(
+      /\s/,
+      '(?=',
+      group([
+        /use (?:this )?(?:tool )?(?:when|for|if|before|after|it)/,
+        /best for/,
+        /returns? (?:a|an|the|only|json|results?|data|list|all|its)/,
+        /required/,
+        /not for/,
+        /→/,
+        /⚡/,
+        /⚠/,
+        /\*\*/,
+        /e\.g\./,
+        /examples?:/,
+        /parameters?:/,
+        /args:/,
+        /note:/,
+        /instead of/,
+        /rather than/,
+        /without/,
+        /so that/,
+        /because/,
+        /which/,
+        /when/,
+        /where/,
+        /if/,
+        /before/,
+        /after/,
+        /while/,
+        /such as/,
+        /based on/,
+        /that/,
+      ]),
+      /\b/,
+      ')',
+    ),
+  ]),
+  'gi',
+)
 const SENTENCES_MAX = 6
 /** Where a text begins: its script is that of the sentence. */
 const HEAD_CHARS = 12
 const LATER_WORDS_MAX = 6
 const NEGATIONS = toWordSet('not never no without cannot instead avoid neither nor rather dont')
 /** What makes the next word a noun. */
-const DETERMINERS = toWordSet(
-  'a an the of for this that these those your my its their any some each every all existing new specific specified given single multiple current previous next first last no in on at with from by as per via is are was be been has have using up',
-)
+const DETERMINERS = toWordSet(`
+  a an the of for this that these those your my its their any some each every all existing new
+  specific specified given single multiple current previous next first last no in on at with from
+  by as per via is are was be been has have using up
+`)
 const LEAD_INS = toWordSet('use used allows allow let lets helps help enables enable')
 /** A prepositional phrase is not the object of the act. */
 const PREPOSITIONS = toWordSet(
@@ -294,8 +373,18 @@ function isNoun(words: readonly WordSpan[], index: number): boolean {
 }
 
 /** What comes after an act; `Contacts by name`, `Messages in a box` are things. */
-export const VERBS_PRECEDE =
-  /^(?:an?|the|this|that|these|those|your|my|its|their|any|some|each|every|all|existing|new|specific|specified|given|single|multiple|one|to|on|up|out|back|off|into|whether)$/
+export const VERBS_PRECEDE = new RegExp(
+  sequence(
+    /^/,
+    group(
+      toWords(`
+        an? the this that these those your my its their any some each every all existing new
+        specific specified given single multiple one to on up out back off into whether
+      `),
+    ),
+    /$/,
+  ),
+)
 const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
 
 /** `Use this tool to …`, `Allows you to …`: the act comes after. */

@@ -2,8 +2,8 @@
 // them beside the signals: it knows words that no list has. Pure; bounded, because a definition is
 // the server's text.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import {
   ARGUMENT_CHARS_MAX,
   ARGUMENT_VALUES_MAX,
@@ -25,15 +25,31 @@ export function isWordFeature(feature: string): boolean {
   return feature[1] === ' '
 }
 
-/** Names and prose of a definition whose words are read, by zone. */
-export function textsOf({ name, title, description, inputSchema }: ToolDefinition) {
+/** The parts of a definition whose words the network reads. */
+export interface DefinitionTexts {
+  /** Cut to READ_WORDS_CHARS_MAX characters, as `prose` is. */
+  readonly name: string
+  /** The description; the title if there is none. */
+  readonly prose: string
+  /** JSON Pointer of the text that `prose` is from. */
+  readonly proseAt: '/title' | '/description'
+  /** Of the input schema. */
+  readonly properties: JsonObject
+}
+
+/** The texts of a definition; what is no text counts as empty. */
+export function textsOf({
+  name,
+  title,
+  description,
+  inputSchema,
+}: ToolDefinition): DefinitionTexts {
   const described = text(description)
   const untold = described.trim() === ''
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   return {
     name: text(name).slice(0, READ_WORDS_CHARS_MAX),
     prose: (untold ? text(title) : described).slice(0, READ_WORDS_CHARS_MAX),
-    // Where the prose stands.
     proseAt: untold ? '/title' : '/description',
     properties: isObject(properties) ? properties : {},
   }

@@ -15,7 +15,11 @@ export interface Signal {
 /** A place in a definition, by pointer. */
 export type SignalSpan = Pick<Signal, 'at' | 'start' | 'end'>
 
+/** Receives each signal as it is found; `amount` is 1 unless it is given. */
 export type EmitSignal = (feature: string, place: SignalSpan, amount?: number) => void
+
+/** The name of the tool as a whole. */
+export const WHOLE_NAME: SignalSpan = { at: '/name', start: 0, end: 0 }
 
 /** JSON Pointer of a member. */
 export function below(at: string, key: string): string {

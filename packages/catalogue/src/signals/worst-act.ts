@@ -1,7 +1,8 @@
 // The class of one act among several, as in `action: list | create | delete`: by its word alone,
 // and the worst of them all. A tool takes its worst action. Pure; called by the readers.
 
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category } from '@sluice/policy/calls/tools'
+import { toWords } from '@sluice/policy/structures/word-set'
 import { classOf, verbAt } from './lexicon.ts'
 import { splitNameWords } from './split-words.ts'
 
@@ -9,13 +10,15 @@ import { splitNameWords } from './split-words.ts'
 const MEANT: ReadonlyMap<string, Category> = new Map(
   Object.entries({
     Read: 'select query evaluate check report format convert simulate rate',
-    Write:
-      'release trash archive restore close open download resolve transfer swap apply package lock unlock mute unmute activate deactivate block book subscribe publish log',
+    Write: `
+      release trash archive restore close open download resolve transfer swap apply package lock
+      unlock mute unmute activate deactivate block book subscribe publish log
+    `,
     Execute: 'cancel test kill play debug',
     Destructive: 'drop reset rotate clear wipe terminate',
     Financial: 'renew',
   }).flatMap(([category, words]) =>
-    words.split(' ').map((word) => [word, category as Category] as const),
+    toWords(words).map((word) => [word, category as Category] as const),
   ),
 )
 

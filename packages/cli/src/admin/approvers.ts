@@ -7,8 +7,8 @@ import {
   LIST_PEOPLE,
   REMOVE_PERSON,
 } from '@sluice/gateway/operations/people'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { InputError } from '@sluice/policy/core/operation-error'
+import { InputError } from '@sluice/policy/structures/operation-error'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { Command } from 'commander'
 import { addOperationCommand, OperationClient } from '../connect/ask-operation.ts'
 import { DATA, type DataOptions, findData } from '../connect/find-data.ts'

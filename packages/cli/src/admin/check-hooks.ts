@@ -1,9 +1,11 @@
 // What `sluice doctor` says of the hooks of clients: whether they ask this gate, whether the client can read
 // them, and when the last call came, because hooks that look right may never run.
 
+import { boxSettingsOf } from '@sluice/gateway/config/builtin-tools'
 import type { GateConfig } from '@sluice/gateway/config/config'
+import { CODING_CLIENTS } from '@sluice/gateway/hooks/clients/table'
 import { queryLedger } from '@sluice/ledger/query/query'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { listHookWarnings } from '../init/hook-state.ts'
 import { asksGateAt, type HooksReport, inspectHooks } from '../init/hooks.ts'
 import { withIndex, withLedger } from '../ledger/source.ts'
@@ -18,11 +20,34 @@ interface CheckedGate {
 }
 
 export function checkHooks(gate: CheckedGate, add: AddFinding): void {
-  for (const report of inspectHooks()) checkHook(report, gate, add)
+  const reports = inspectHooks()
+  for (const report of reports) checkHook(report, gate, add)
+  for (const warning of listTwice(reports)) add('warn', ...warning)
+}
+
+/** Hooks by which each call would be decided twice, with what to do. */
+function listTwice(reports: readonly HooksReport[]): [message: string, help: string][] {
+  const asking = reports.filter(({ asks }) => asks !== undefined)
+  const inOneFile = asking.filter(({ asks }) => (asks?.beforeCount ?? 0) > 1)
+  const runBoth = asking.flatMap(({ client }) =>
+    asking
+      .filter((other) => CODING_CLIENTS[client].settings.runsHooksOf?.includes(other.client))
+      .map((other) => [client, other] as const),
+  )
+  return [
+    ...inOneFile.map(({ client, file, asks }): [string, string] => [
+      `each call of ${client} is decided ${asks?.beforeCount} times: as many hooks in ${file} ask a gate`,
+      `\`${asks?.renew}\` leaves one`,
+    ]),
+    ...runBoth.map(([client, other]): [string, string] => [
+      `each call of ${client} may be decided twice: it also runs the hooks of ${other.client} in ${other.file}`,
+      `take the hooks of one of them back: \`sluice init --undo\`, then \`sluice init --hooks\` with the other`,
+    ]),
+  ]
 }
 
 function checkHook(report: HooksReport, { data, servers, urls }: CheckedGate, add: AddFinding) {
-  const { client, file, asks, foreign, unreadable } = report
+  const { client, file, asks, foreign, unreadable, hasSandbox } = report
   if (asks === undefined) return
   if (unreadable !== undefined)
     add(
@@ -38,6 +63,15 @@ function checkHook(report: HooksReport, { data, servers, urls }: CheckedGate, ad
       'warn',
       `${client} asks another gate by hooks, at ${asks.url}`,
       `if this one is meant (${urls[0]}): \`sluice init --hooks ${client}\``,
+    )
+  const isBoxed = Object.values(servers).some(
+    (one) => isOf(one, client) && boxSettingsOf(one) !== undefined,
+  )
+  if (hasSandbox && isBoxed)
+    add(
+      'warn',
+      `${client} has a sandbox of its own, from which its lines cannot enter the box of the gate`,
+      `turn it off in ${file}, or take \`sandbox\` from the client in sluice.yaml`,
     )
   for (const warning of listHookWarnings(client, asks)) add('warn', ...warning)
   if (foreign > 0)

@@ -3,22 +3,25 @@
 
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { boxSettingsOf } from '@sluice/gateway/config/builtin-tools'
 import { type GateConfig, readConfig, type ServerConfig } from '@sluice/gateway/config/config'
+import { findLeftovers, removeBox } from '@sluice/gateway/isolation/box-leftovers'
+import { findBoxAvailability } from '@sluice/gateway/isolation/boxes'
 import { Isolation } from '@sluice/gateway/isolation/isolation'
 import { type GateStatus, SHOW_STATUS } from '@sluice/gateway/operations/status'
 import { findProgram } from '@sluice/gateway/processes/find-program'
 import { readPackageVersion } from '@sluice/gateway/shared/package-version'
 import { compileDocuments, readDocuments } from '@sluice/gateway/state/documents'
 import { checkDataFolder } from '@sluice/ledger/store/files/private-folder'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { askIfRunning } from '../connect/ask-operation.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { inspectHooks } from '../init/hooks.ts'
 import { inspectClients } from '../init/inspect-clients.ts'
 import { explainNotInForce } from '../policy/policy-in-force.ts'
+import { listServerTools } from '../servers/list-server-tools.ts'
 import { DOCTOR_FREE_BYTES_MIN, GATE_STATUS_MS_MAX } from '../terminal/limits.ts'
-import { listServerTools } from '../terminal/list-server-tools.ts'
 import { plural } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { checkHooks } from './check-hooks.ts'
@@ -59,6 +62,7 @@ export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]
     await checkPort(config, status, addTo('port'))
     findings.push(...(await checkServers(config, status, options.start === true)))
     await checkIsolation(config, addTo('sandbox'))
+    await checkBoxes(config, status, addTo('box'))
   }
   await checkClients(options.config, config, status, addTo('client'))
   const { servers = {} } = config ?? {}
@@ -316,6 +320,29 @@ async function checkIsolation(config: GateConfig, add: AddFinding): Promise<void
     if (why === undefined) add('ok', line)
     else add('warn', `${line}, but ${why}`, `write \`sandbox: off\` under \`${name}\``)
   }
+}
+
+/** Lines of clients, and what boxes of a gate that crashed have left in projects. */
+async function checkBoxes(
+  config: GateConfig,
+  status: GateStatus | undefined,
+  add: AddFinding,
+): Promise<void> {
+  const left = status === undefined ? findLeftovers(config.data) : []
+  for (const folder of left) removeBox(folder)
+  if (left.length > 0)
+    add(
+      'ok',
+      `removed what ${plural(left.length, 'box', 'boxes')} of a gate that was killed had left`,
+    )
+  const clients = Object.entries(config.servers).filter(
+    ([, server]) => boxSettingsOf(server) !== undefined,
+  )
+  if (clients.length === 0) return
+  const available = await findBoxAvailability()
+  for (const [name] of clients)
+    if (available.ok) add('ok', `${name}: its lines run in a box`)
+    else add('warn', `lines of ${name} are not confined: ${available.reason}`, available.help)
 }
 
 /** Programs that make namespaces of their own, or gain rights, do not work on the floor. */

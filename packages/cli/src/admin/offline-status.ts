@@ -6,17 +6,22 @@ import { join } from 'node:path'
 import { People } from '@sluice/access/identity/people/people'
 import type { PeopleList } from '@sluice/access/identity/person'
 import { readGateStore } from '@sluice/gateway/data/gate-store'
-import { toFreezeView } from '@sluice/gateway/operations/freeze'
+import { type FreezeView, toFreezeView } from '@sluice/gateway/operations/freeze'
 import { listPeople } from '@sluice/gateway/operations/people'
-import { readFreezes } from '@sluice/gateway/state/freezes'
+import { type Freeze, readFreezes } from '@sluice/gateway/state/freezes'
 import { StoreError } from '@sluice/ledger/store/errors'
 
-export type OfflineStatus = ReturnType<typeof readOfflineStatus>
+/** What `sluice status` prints if no gate runs, also as `--json`. */
+export interface OfflineStatus extends PeopleList {
+  readonly running: false
+  /** The data directory. */
+  readonly data: string
+  readonly frozen: readonly FreezeView[]
+}
 
 /** What `sluice status` says if no gate runs. */
-export function readOfflineStatus(data: string) {
-  const running = false as const
-  return { running, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
+export function readOfflineStatus(data: string): OfflineStatus {
+  return { running: false, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
 }
 
 /** Looks only: a status makes no files. */
@@ -26,7 +31,7 @@ export function peopleIn(data: string): PeopleList {
   return listPeople({ people })
 }
 
-function frozenIn(data: string) {
+function frozenIn(data: string): Freeze[] {
   try {
     return readGateStore(data, readFreezes)
   } catch (error) {

@@ -4,6 +4,7 @@
 import { dirname, resolve } from 'node:path'
 import type { GateConfig } from '@sluice/gateway/config/config'
 import { resolveCommand } from '@sluice/gateway/config/work-directory'
+import { isHookClient } from '@sluice/gateway/hooks/clients/table'
 import { checkWords } from '@sluice/gateway/operations/check-words'
 import {
   ACCEPT_SERVER,
@@ -15,8 +16,8 @@ import {
 } from '@sluice/gateway/operations/servers'
 import { SHOW_STATUS } from '@sluice/gateway/operations/status'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { OperationError } from '@sluice/policy/core/operation-error'
+import type { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { Command } from 'commander'
 import { addOperationCommand, askIfRunning } from '../connect/ask-operation.ts'
 import { type ConfigOptions, loadConfig, parseConfigFor } from '../connect/load-config.ts'
@@ -61,6 +62,7 @@ Examples:
   sluice server lock notes --write ./notes --host api.notes.example
   sluice server lock notes --read ~/.config/notes --host db.internal:5432
   sluice server lock notes --add          also the hosts that it was refused
+  sluice server lock claude-code --host packages.example    lines of a client run in a box
 
 Writes \`sandbox\` under the server, in sluice.yaml, after you have seen every line and given your PIN (role admin).
 From then on it sees the system's programs, its own packages and these lines, and reaches these hosts. Needs
@@ -116,6 +118,7 @@ function addLock(parent: Command, answer: SetExitCode): void {
       '--read <path>': many('it may read this file or folder; may be repeated'),
       '--write <path>': many('it may read and write it; may be repeated'),
       '--host <name>': many('it may reach this host; may be repeated'),
+      '--env <NAME>': many('of a client: its lines may see this variable; may be repeated'),
       '--add': 'also the hosts that it was refused',
     },
     examples: LOCK_EXAMPLES,
@@ -123,9 +126,10 @@ function addLock(parent: Command, answer: SetExitCode): void {
     ask: async (client, { name }, options, output) => {
       const { config, data } = client.place
       const before = config.writtenServers?.[name]
-      if (before?.command === undefined)
+      const isClient = isHookClient(before?.builtin)
+      if (before === undefined || (before.command === undefined && !isClient))
         throw new ArgumentError(
-          `\`${name}\` is no server with a command in ${config.file}`,
+          `\`${name}\` is no server with a command and no client in ${config.file}`,
           '`sluice server list` shows what there is',
         )
       const status = options.add ? await askIfRunning(data, SHOW_STATUS, {}) : undefined
@@ -136,8 +140,15 @@ function addLock(parent: Command, answer: SetExitCode): void {
         read: merge(there.read, here(options.read)),
         write: merge(there.write, here(options.write)),
         hosts: merge(there.hosts, [...options.host, ...refused]),
+        ...(isClient ? { env: merge(there.env, options.env) } : {}),
       }
-      output.remark(`\`${name}\` may do this, and nothing else:`)
+      if (!isClient && options.env.length > 0)
+        throw new ArgumentError('--env is for clients with hooks', 'write `env` under the server')
+      output.remark(
+        isClient
+          ? `lines of \`${name}\` run in a box: their project, no home directory, and this:`
+          : `\`${name}\` may do this, and nothing else:`,
+      )
       showEntry(sandbox, output)
       output.remark('a refused host is an alert; a refused file is an error for the server alone')
       return client.ask(PUT_SERVER, { name, entry: { ...before, sandbox }, replaces: true })

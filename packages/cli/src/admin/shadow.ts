@@ -5,15 +5,22 @@ import { readFileSync } from 'node:fs'
 import { listAncestors } from '@sluice/gateway/processes/peer-process'
 import { listProcesses } from '@sluice/gateway/processes/process-group'
 import { maskLine } from '@sluice/guard/secrets'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 
 /** `@modelcontextprotocol/server-git`, `mcp-server-git`, `git_mcp.py`, but not `mcpherson`. */
 const NAMES_MCP = /(?:^|[@/._-])mcp(?:[@/._-]|$)|modelcontextprotocol/i
 const GATE = /(?:^|\/)sluice(?:\.js)?$/
 const SHOWN_LENGTH = 160
 
+/** A process that looks like an MCP server. */
+export interface ShadowServer {
+  readonly pid: number
+  /** Its command line with secrets masked, cut. */
+  readonly command: string
+}
+
 /** The outermost process of each server: one that `npx` started is named by its `npx`. */
-export function listShadowServers() {
+export function listShadowServers(): ShadowServer[] {
   if (process.platform !== 'linux') return []
   const words = new Map(listProcesses().map((pid) => [pid, readWords(pid)]))
   const isServer = (pid: number) => (words.get(pid) ?? []).some((word) => NAMES_MCP.test(word))

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { homeOf } from '@sluice/gateway/config/user-folders'
-import { HOOK_CLIENTS } from '@sluice/gateway/hooks/hook-event'
+import { HOOK_CLIENTS } from '@sluice/gateway/hooks/clients/table'
 import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '@sluice/gateway/operations/status'
 import { describeFreezeTarget } from '@sluice/gateway/state/freezes'
 import { askIfRunning } from '../connect/ask-operation.ts'
@@ -64,17 +64,21 @@ async function printHooks(
   const { asksGateAt, inspectHooks } = await import('../init/hooks.ts')
   const { describeHooks } = await import('../init/hook-state.ts')
   const { gateAddress } = await import('../init/config.ts')
+  const { policyOf } = await import('../init/plan-pack.ts')
+  const { isQuietPolicy } = await import('../init/plan-quiet.ts')
   const { config: file, data } = options
   const isConfigured = data === undefined && existsSync(file)
   const configured = isConfigured ? [gateAddress(file, readText(file), []).local] : []
   // Of a data directory alone it is not known where its gate listens.
   const urls = status.running ? [status.url] : configured
+  const policy = isConfigured ? policyOf(file, readText(file)) : undefined
+  const isQuiet = policy !== undefined && existsSync(policy) && isQuietPolicy(readText(policy))
   for (const report of inspectHooks()) {
     const { client, asks, unreadable } = report
     if (asks === undefined) continue
     const isThisGate = urls.length === 0 || asksGateAt(report, urls)
     const [first, ...others] = isThisGate
-      ? describeHooks(client, asks)
+      ? describeHooks(client, asks, isQuiet)
       : [`${client} asks another gate, at ${printable(asks.url)}`]
     const doubt =
       unreadable === undefined ? '' : '; it may not read its settings, see `sluice doctor`'
@@ -125,6 +129,18 @@ function printRunning(status: GateStatus, output: Output): void {
   if (servers.some(({ sandbox }) => sandbox === 'unconfined' || sandbox === 'not started'))
     output.line(output.paint('yellow', printable(status.unconfined)))
   for (const server of servers) output.line(serverLine(server, output))
+  if (status.unboxed !== '')
+    output.line(
+      `${output.paint('yellow', 'not confined')}: lines of clients, ${printable(status.unboxed)}`,
+    )
+  for (const { box, client, project, processes, refusedHosts, noUndo } of status.boxes) {
+    const refused =
+      refusedHosts.length === 0 ? '' : `, refused: ${refusedHosts.map(printable).join(', ')}`
+    const undo = noUndo === '' ? '' : `, no \`sluice undo\`: ${printable(noUndo)}`
+    output.line(
+      `box ${box} of ${printable(client)}: ${printable(project)}, ${plural(processes, 'process', 'processes')}${refused}${undo}`,
+    )
+  }
   for (const { name, how } of pendingServers)
     output.line(
       `${output.paint('yellow', 'waits')}: server ${printable(name)}, ${how} in sluice.yaml: \`sluice server accept ${printable(name)}\``,

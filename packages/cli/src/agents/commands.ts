@@ -2,12 +2,15 @@
 
 import type { Command } from 'commander'
 import type { SetExitCode } from '../terminal/exit-code.ts'
+import { addAgentsAcp } from './acp.ts'
+import { addAgentsCompare } from './compare.ts'
 import { addAgentsControl, addAgentsExport, addAgentsImport, addAgentsReplay } from './control.ts'
 import { addAgentsCreate, addAgentsPrompt } from './run.ts'
+import { addAgentsSchedule, addAgentsSchedules, addAgentsUnschedule } from './schedule.ts'
 import { addAgentsServe } from './serve.ts'
 import { addAgentsFiles, addAgentsLs, addAgentsTodos } from './show.ts'
 import { addAgentsTrust } from './trust.ts'
-import { addAgentsHistory, addAgentsLogs, addAgentsShow } from './watch.ts'
+import { addAgentsLogs, addAgentsShow } from './watch.ts'
 
 const EXAMPLES = `
 Examples:
@@ -24,15 +27,19 @@ export function add(program: Command, answer: SetExitCode): void {
   const agents = program.command('agents').helpCommand(false).addHelpText('after', EXAMPLES)
   for (const add of [
     addAgentsServe,
+    addAgentsAcp,
     addAgentsLs,
     addAgentsCreate,
     addAgentsPrompt,
     addAgentsShow,
     addAgentsTodos,
     addAgentsFiles,
-    addAgentsHistory,
     addAgentsLogs,
+    addAgentsSchedule,
+    addAgentsSchedules,
+    addAgentsUnschedule,
     addAgentsControl,
+    addAgentsCompare,
     addAgentsReplay,
     addAgentsExport,
     addAgentsImport,

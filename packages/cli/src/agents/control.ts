@@ -4,15 +4,18 @@
 import { readFileSync } from 'node:fs'
 import type { ReplayReport } from '@sluice/agents/steps/replay-journal'
 import { escapeUnseenJson } from '@sluice/guard/show/visible-text'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { Command } from 'commander'
 import { type Flags, many, type OptionsOf } from '../terminal/define-command.ts'
-import { CliError } from '../terminal/errors.ts'
+import { ArgumentError, CliError } from '../terminal/errors.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
 import { printable } from '../terminal/output.ts'
 import { writeOutput } from '../terminal/write-new-file.ts'
 import type { AgentsApi } from './agents-api.ts'
 import { type AgentToolView, defineAgentsCommand, OWNER } from './open-agents.ts'
 import { readWhole } from './read-options.ts'
+import { promptToEnd } from './run.ts'
+import { readHistory } from './watch.ts'
 
 type ReplayView = Omit<ReplayReport, 'events'> & { readonly isSame: boolean }
 
@@ -74,24 +77,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
         return [{ id: agentId, state }]
       },
     }),
-    defineControl({
-      name: 'fork',
-      description: 'copy an agent; the copies go on independently',
-      options: {
-        '--count <n>': 'how many',
-        '--at <turn>': 'as it was after this turn',
-        '--name <text>': 'for people',
-      },
-      work: async (agents, { agent: agentId, count, at, name }) => {
-        const request = {
-          agentId,
-          ...(count === undefined ? {} : { count: readWhole('--count', count, 0) }),
-          ...(at === undefined ? {} : { at: readWhole('--at', at, 0) }),
-          ...(name === undefined ? {} : { name }),
-        }
-        return (await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', request)).agents
-      },
-    }),
+    addAgentsFork,
     defineControl({
       name: 'upgrade',
       description: 'move to the core of this version',
@@ -117,6 +103,50 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
 }
 
 const REASON = { '--reason <text>': 'why' } as const
+
+const addAgentsFork = defineControl({
+  name: 'fork',
+  description: 'copy an agent; the copies go on independently',
+  options: {
+    '--count <n>': 'how many',
+    '--at <turn>': 'as it was after this turn',
+    '--name <text>': 'for people',
+    '--model <provider:model>': 'another model',
+    '--again': 'give the copies the prompts that the agent got after the turn of --at',
+  },
+  work: async (agents, { agent: agentId, count, at, name, model, again }) => {
+    if (again === true && at === undefined)
+      throw new ArgumentError(
+        '--again goes with --at',
+        'name the turn after which the prompts are given again',
+      )
+    const request = {
+      agentId,
+      ...(count === undefined ? {} : { count: readWhole('--count', count, 0) }),
+      ...(at === undefined ? {} : { at: readWhole('--at', at, 0) }),
+      ...pickDefined({ name, model }),
+    }
+    const forked = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', request)
+    if (again === true) await promptAgain(agents, agentId, forked.agents, request.at ?? 0)
+    return forked.agents
+  },
+})
+
+/** Gives the forks the prompts that their origin got after a turn, one after the other. */
+async function promptAgain(
+  agents: AgentsApi,
+  origin: string,
+  forks: readonly AgentStateView[],
+  turn: number,
+): Promise<void> {
+  const history = await readHistory(agents, origin)
+  const prompts = history.filter((event) => event.kind === 'prompt' && event.turn >= turn)
+  for (const { id: agentId } of forks)
+    for (const { input } of prompts) {
+      const ended = await promptToEnd(agents, { agentId, input: String(input) })
+      if (ended.stop?.reason !== 'answered') break
+    }
+}
 
 /** Each answers with the agents as they are after it. */
 // biome-ignore lint/complexity/noBannedTypes: without a table there are no values

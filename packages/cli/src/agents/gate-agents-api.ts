@@ -2,15 +2,13 @@
 // that one process owns agents.db and every call is decided and recorded like any other. Undefined
 // if no gate runs, or it has no agents. Called by open-agents.ts.
 
-import type { Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { STREAM_META, TEXT_META } from '@sluice/agents/mcp/text-pieces'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { PROMPT_META } from '@sluice/protocol/protocol-generation'
-import { askGate, CONNECTION_ENDED, connectGate, greet } from '../connect/gate-socket.ts'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { isObject } from '@sluice/policy/values/json'
+import { type CallWatch, GateSession } from '../connect/gate-session.ts'
+import { askGate } from '../connect/gate-socket.ts'
 import { CliError } from '../terminal/errors.ts'
-import { RpcLines } from '../terminal/rpc-lines.ts'
-import type { AgentsApi, ProgressWatch } from './agents-api.ts'
+import { type AgentsApi, AgentsCallError, type ProgressWatch } from './agents-api.ts'
 
 /** As `--server` is if it is left out. */
 const DEFAULT_SERVER = 'agents'
@@ -21,21 +19,14 @@ export async function agentsOfGate(
   directory: string,
   server: string,
 ): Promise<AgentsApi | undefined> {
-  const socket = await connectGate(directory)
-  if (socket === undefined) return undefined
-  const { SLUICE_TOKEN: token } = process.env
   try {
-    // What is typed here is the user's; the gate finds out whether a person typed it.
-    await greet(socket, { do: 'pipe', server, prompt: true, ...(token ? { token } : {}) })
+    const session = await GateSession.open(directory, server, POLICY_HELP)
+    return session && new GateAgentsApi(session)
   } catch (error) {
-    socket.destroy()
     if (!NO_SUCH_SERVER.test((error as Error).message)) throw error
     const other = await findOtherName(directory, server)
     return other === undefined ? undefined : agentsOfGate(directory, other)
   }
-  const api = new GateAgentsApi(socket)
-  await api.begin()
-  return api
 }
 
 /** What the agents are called in this gate, if it runs any: it owns agents.db, so nobody else can open it. */
@@ -55,90 +46,49 @@ async function findOtherName(directory: string, server: string): Promise<string 
 }
 
 class GateAgentsApi implements AgentsApi {
-  readonly #socket: Socket
-  readonly #rpc: RpcLines
-  readonly #watches = new Map<number, ProgressWatch>()
+  readonly #session: GateSession
 
-  constructor(socket: Socket) {
-    this.#socket = socket
-    this.#rpc = new RpcLines((line) => {
-      if (!socket.destroyed) socket.write(line)
-    })
-    createInterface({ input: socket }).on('line', (line) => this.#hear(line))
-    const ended = new CliError('CLI_GATE', CONNECTION_ENDED, POLICY_HELP)
-    socket.once('close', () => this.#rpc.fail(ended))
-    socket.resume()
+  constructor(session: GateSession) {
+    this.#session = session
   }
 
-  async begin(): Promise<void> {
-    await this.#ask('initialize', {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'sluice', version: '1' },
+  async call<View>(
+    name: string,
+    args: object,
+    watch?: ProgressWatch,
+    typed: string = process.argv.slice(2).join(' '),
+  ): Promise<View> {
+    const result = await this.#session.callTool(name, args, {
+      typed,
+      watch: watch && toCallWatch(watch),
     })
-    this.#rpc.notify('notifications/initialized')
-  }
-
-  async call<View>(name: string, args: object, watch?: ProgressWatch): Promise<View> {
-    // The command as it was typed: a person asked for this call, with these values.
-    const meta = { [PROMPT_META]: process.argv.slice(2).join(' ') }
-    const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch, meta)
     const [content] = Array.isArray(result.content) ? result.content : []
     const text = isObject(content) ? String(content.text) : ''
     if (result.isError !== true) return (result.structuredContent ?? JSON.parse(text)) as View
-    throw new CliError(
-      'CLI_AGENTS',
-      describeFailure(text),
-      'docs/reference/errors.md says what to do about each code',
-    )
+    throw readFailure(text)
   }
 
   async close(): Promise<void> {
-    this.#socket.end()
-    this.#socket.destroy()
-  }
-
-  async #ask(
-    method: string,
-    params: object,
-    watch?: ProgressWatch,
-    extra: JsonObject = {},
-  ): Promise<JsonObject> {
-    const answer = await this.#rpc.ask(method, (id) => {
-      if (watch === undefined) return { ...params, _meta: extra }
-      this.#watches.set(id, watch)
-      watch.signal.addEventListener('abort', () =>
-        this.#rpc.notify('notifications/cancelled', { requestId: id }),
-      )
-      const stream = watch.onText === undefined ? {} : { [STREAM_META]: true }
-      return { ...params, _meta: { progressToken: id, ...stream, ...extra } }
-    })
-    if (isObject(answer.result)) return answer.result
-    const { message = 'the gate answered with something else' } = isObject(answer.error)
-      ? answer.error
-      : {}
-    throw new CliError('CLI_GATE', String(message), POLICY_HELP)
-  }
-
-  #hear(line: string): void {
-    const message = this.#rpc.take(line)
-    const { method, params } = isObject(message) ? message : {}
-    if (method !== 'notifications/progress' || !isObject(params)) return
-    const { progressToken, message: text, _meta: meta } = params
-    const watch = this.#watches.get(Number(progressToken))
-    const piece = isObject(meta) ? meta[TEXT_META] : undefined
-    if (typeof piece === 'string') watch?.onText?.(piece)
-    else watch?.onProgress(String(text ?? ''))
+    this.#session.close()
   }
 }
 
-/** The tool's own message, or the gate's. */
-function describeFailure(text: string): string {
-  try {
-    const { error, code } = JSON.parse(text) as { error?: unknown; code?: unknown }
-    if (typeof error === 'string') return `${error} (${String(code)})`
-  } catch {
-    // It is text.
+function toCallWatch(watch: ProgressWatch): CallWatch {
+  return {
+    signal: watch.signal,
+    ...(watch.onText === undefined ? {} : { meta: { [STREAM_META]: true } }),
+    onProgress: ({ message, _meta: meta }) => {
+      const piece = isObject(meta) ? meta[TEXT_META] : undefined
+      if (typeof piece === 'string') watch.onText?.(piece)
+      else watch.onProgress(String(message ?? ''))
+    },
   }
-  return text
+}
+
+/** The tool's own message and code, or the gate's text. */
+function readFailure(text: string): AgentsCallError {
+  const answer = attempt(() => JSON.parse(text))
+  if (!isObject(answer) || typeof answer.error !== 'string')
+    return new AgentsCallError(text, undefined)
+  return new AgentsCallError(answer.error, String(answer.code))
 }

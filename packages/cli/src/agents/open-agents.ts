@@ -9,7 +9,9 @@ import type { Service } from '@sluice/agents/service/service'
 import { isSharedCopy } from '@sluice/gateway/data/shared-tables'
 import { DIRECTORY } from '../connect/find-data.ts'
 import {
+  type AddCommand,
   type CommandDefinition,
+  type CommandOptions,
   defineCommand,
   type ExitCode,
   type Flags,
@@ -90,7 +92,7 @@ function readPrice(text: string): [string, { inputMicros: number; outputMicros: 
 type AgentsDefinition<Args, All> = Omit<CommandDefinition<Args, All>, 'run'> & {
   readonly run: (
     agents: AgentsApi,
-    options: OptionsOf<Args> & OptionsOf<All> & { readonly json?: boolean },
+    options: CommandOptions<Args, All>,
     output: Output,
   ) => Promise<ExitCode>
 }
@@ -101,7 +103,7 @@ export function defineAgentsCommand<const Args extends Flags = {}, const All ext
   options: own,
   run,
   ...definition
-}: AgentsDefinition<Args, All>) {
+}: AgentsDefinition<Args, All>): AddCommand {
   return defineCommand({
     ...definition,
     options: { ...AGENTS, ...own },

@@ -2,7 +2,7 @@
 // same as the MCP tools answer.
 
 import { visibleLines } from '@sluice/guard/show/visible-text'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { printable } from '../terminal/output.ts'
 import { type AgentToolView, defineAgentsCommand } from './open-agents.ts'
 

@@ -1,5 +1,4 @@
-// `sluice agents show`, `history` and `logs`: what an agent is, what happened to it, and what happens
-// now. `prompt --follow` prints the same lines while a run goes on.
+// `sluice agents show` and `logs`: what an agent is, what happened to it, and what happens now. `prompt --follow` prints the same lines while a run goes on.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { printable } from '../terminal/output.ts'
@@ -42,6 +41,7 @@ const NO_MESSAGES = Number.MAX_SAFE_INTEGER
 const LOGS_EXAMPLES = `
 Examples:
   sluice agents logs agent_…            all events so far
+  sluice agents logs agent_… --from 40  from event 40 on
   sluice agents logs agent_… -f         and those that come, until Ctrl-C
 
 Following needs a gate that runs the agents; otherwise nothing happens while the command looks.`
@@ -65,27 +65,14 @@ export const addAgentsShow = defineAgentsCommand({
   },
 })
 
-export const addAgentsHistory = defineAgentsCommand({
-  name: 'history',
-  description: 'what happened to an agent, event by event',
-  args: { '<agent>': '' },
-  options: { '--from <event>': 'from this event on' },
-  run: async (agents, { agent: agentId, ...options }, output) => {
-    const from = options.from === undefined ? 1 : readWhole('--from', options.from, 1)
-    const events: HistoryEvent[] = []
-    await printSince(agents, agentId, from, (event) => {
-      events.push(event)
-      output.line(eventLine(event))
-    })
-    output.value({ agentId, events })
-  },
-})
-
 export const addAgentsLogs = defineAgentsCommand({
   name: 'logs',
   description: 'the events of an agent as lines, and those that come',
   args: { '<agent>': '' },
-  options: { '-f, --follow': 'keep going until Ctrl-C' },
+  options: {
+    '--from <event>': 'from this event on',
+    '-f, --follow': 'keep going until Ctrl-C',
+  },
   json: 'a line of JSON for each',
   examples: LOGS_EXAMPLES,
   run: async (agents, { agent: agentId, ...options }) => {
@@ -97,13 +84,26 @@ export const addAgentsLogs = defineAgentsCommand({
       const line = options.json === true ? JSON.stringify(event) : eventLine(event)
       process.stdout.write(`${line}\n`)
     }
-    let next = await printSince(agents, agentId, 1, print)
+    const from = options.from === undefined ? 1 : readWhole('--from', options.from, 1)
+    let next = await printSince(agents, agentId, from, print)
     while (options.follow === true && !isOver) {
       await sleep(POLL_MS)
       next = await printSince(agents, agentId, next, print)
     }
   },
 })
+
+/** All events of an agent, with whole texts. */
+export async function readHistory(agents: AgentsApi, agentId: string): Promise<HistoryEvent[]> {
+  const events: HistoryEvent[] = []
+  for (let from: number | null = 1; from !== null; ) {
+    const request = { agentId, from, whole: true }
+    const page: HistoryPage = await agents.call('wasm_agent_history', request)
+    events.push(...page.events)
+    from = page.nextCursor
+  }
+  return events
+}
 
 /** Prints events as they come; `total` says what was used so far. */
 export async function startFollowing(

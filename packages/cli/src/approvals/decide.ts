@@ -6,6 +6,7 @@ import type {
   ArgumentBound,
   StandingTerms,
 } from '@sluice/access/approvals/approval'
+import { describeBound } from '@sluice/access/approvals/describe-bound'
 import {
   DECIDE_APPROVAL,
   END_STANDING,
@@ -13,6 +14,7 @@ import {
   SHOW_APPROVAL,
 } from '@sluice/gateway/operations/approvals'
 import { type FieldValues, parseDuration } from '@sluice/policy/document/shape'
+import { readFamilies } from '@sluice/policy/readers/shell-family'
 import type { Command } from 'commander'
 import {
   addOperationCommand,
@@ -32,6 +34,7 @@ const STANDING = {
   '--for <time>': 'also allow calls like it for this long: 30m, 8h',
   '--bound <bound>': many('with --for: bound of an argument'),
   '--calls <n>': 'with --for: at most this many calls',
+  '--session': 'with --for: only in the session of the call',
   '--reveal': 'show masked values first, with the same PIN; asks again',
 } as const
 
@@ -44,10 +47,13 @@ Examples:
   sluice approvals approve 3f9 --comment "checked with Ann"
   sluice approvals approve 3f9 --args '{"amount": 20}'          if the rule has edit_args
   sluice approvals approve 3f9 --for 1h --bound 'amount<=50' --bound 'note=*' --calls 10
+  sluice approvals approve 3f9 --for 2h --session --bound 'command~npm test *' --bound 'cwd~/srv/app'
 
 Shows the request, then asks for your PIN at the terminal: never on stdin, in a flag or a file. --for
 lets calls like this one pass for a while: every argument exactly equal, but for those with a --bound
-(NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
+(NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*; NAME~/DIRECTORY is the directory and what is below it, and
+command~LINE, for the shell of a coding agent, any line that starts only the programs of LINE; a \`*\` at the end
+of its words allows more of them).`
 
 export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
@@ -131,34 +137,32 @@ async function decide(
   })
 }
 
+/** The approver of `npm test` approves what the files there say. */
+const PROJECT_CODE = '  a program runs what its files say: who may write them decides what it does'
+
 /** What a standing approval would let pass, as it will be read. */
 function boundLines(terms: StandingTerms | undefined): string[] {
   if (terms === undefined) return []
-  const { forMs, calls } = terms
+  const { forMs, calls, session } = terms
   const bounds = Object.entries(terms.bounds ?? {})
   const often = calls === undefined ? 'as many calls as come' : `at most ${calls} calls`
   return [
-    `for ${forMs / 60_000} minutes, ${often}, every argument exactly as above but:`,
-    ...bounds.map(([name, bound]) => `  ${printable(name)}: ${boundText(bound)}`),
+    `for ${forMs / 60_000} minutes, ${session === true ? 'in this session only, ' : ''}${often}, every argument exactly as above but:`,
+    ...bounds.map(([name, bound]) => `  ${printable(`${name}: ${describeBound(bound)}`)}`),
     ...(bounds.length === 0 ? ['  none'] : []),
+    ...(bounds.some(([, bound]) => 'lines' in bound) ? [PROJECT_CODE] : []),
   ]
 }
 
-function boundText(bound: ArgumentBound): string {
-  if ('oneOf' in bound) return `one of ${printable(bound.oneOf.join(', '))}`
-  if ('any' in bound) return 'anything'
-  const { min, max } = bound
-  if (max === undefined) return `${min} or more, without an upper end`
-  return printable(`from ${min ?? '0 (no lower end was written)'} to ${max}`)
-}
-
-function readTerms({ for: time, bound = [], calls }: StandingOptions): StandingTerms | undefined {
+function readTerms(options: StandingOptions): StandingTerms | undefined {
+  const { for: time, bound = [], calls, session } = options
   if (time === undefined) {
-    if (bound.length === 0 && calls === undefined) return undefined
-    throw new ArgumentError(
-      `${calls === undefined ? '--bound' : '--calls'} without --for`,
-      'say for how long, such as --for 1h',
+    // An option that may be repeated is an empty list if it is not given.
+    const given = ['calls', 'session', ...(bound.length > 0 ? ['bound'] : [])].find(
+      (name) => name in options,
     )
+    if (given === undefined) return undefined
+    throw new ArgumentError(`--${given} without --for`, 'say for how long, such as --for 1h')
   }
   const seconds = parseDuration(time)
   if (seconds === undefined)
@@ -169,15 +173,22 @@ function readTerms({ for: time, bound = [], calls }: StandingOptions): StandingT
     bounds[name] = { ...bounds[name], ...read }
   }
   const often = calls === undefined ? {} : { calls: readCount(calls, '--calls', 999_999_999) }
-  return { forMs: seconds * 1_000, ...often, bounds }
+  return { forMs: seconds * 1_000, ...often, ...(session === true ? { session } : {}), bounds }
 }
 
 function readBound(text: string): [string, ArgumentBound] {
-  const match = /^([^<>=]+)(<=|>=|=)(.*)$/s.exec(text)
+  const match = /^([^<>=~]+)(<=|>=|=|~)(.*)$/s.exec(text)
   const [, name = '', sign, value = ''] = match ?? []
   if (match === null)
     throw new ArgumentError(`--bound is \`${text}\``, 'such as amount<=50 or note=*')
+  if (sign === '~') return [name, value.startsWith('/') ? { below: value } : readLines(text, value)]
   if (sign === '<=') return [name, { max: value }]
   if (sign === '>=') return [name, { min: value }]
   return [name, value === '*' ? { any: true } : { oneOf: value.split('|') }]
+}
+
+function readLines(option: string, line: string): ArgumentBound {
+  const lines = readFamilies(line)
+  if (typeof lines !== 'string') return { lines }
+  throw new ArgumentError(`--bound is \`${option}\`: ${lines}`, 'such as command~npm test *')
 }

@@ -1,7 +1,8 @@
 // `sluice approvals list` and `show`: what waits, and everything that a person decides by. Secrets are
 // masked; to see behind the mask takes the PIN of an approver, and is recorded.
 
-import { APPROVAL_STATES } from '@sluice/access/approvals/approval'
+import { APPROVAL_STATES, type StandingApproval } from '@sluice/access/approvals/approval'
+import { describeBound } from '@sluice/access/approvals/describe-bound'
 import {
   type ApprovalsListing,
   LIST_APPROVALS,
@@ -46,15 +47,23 @@ export function addApprovalsList(parent: Command, answer: SetExitCode): void {
 function printListing(listing: ApprovalsListing, output: Output): void {
   const { requests, standing = [], barred = [] } = listing
   for (const each of requests) output.line(formatRequest(each, output, Date.now()))
-  for (const { id, server, name, principal, untilMs, used } of standing)
-    output.line(
-      `${output.paint('green', 'for a while')} ${printable(`${server}/${name}`)} by ${printable(principal)} until ${new Date(untilMs).toISOString()}, used ${used} times (${id})`,
-    )
+  for (const each of standing) printStanding(each, output)
   for (const { session, server, name, denials } of barred)
     output.line(
       `${output.paint('red', 'denied')} ${printable(`${server}/${name}`)} to ${printable(session)} after ${plural(denials, 'denial')}: \`sluice approvals lift\``,
     )
   if (!requests.some(({ state }) => state === 'pending')) output.line('nothing waits for a person')
+}
+
+function printStanding(standing: StandingApproval, output: Output): void {
+  const { id, server, name, principal, untilMs, used, calls, session, bounds, by } = standing
+  const often = calls === null ? `${used} times` : `${used} of ${calls} times`
+  const where = session === null ? '' : `, in session ${session} only`
+  output.line(
+    `${output.paint('green', 'for a while')} ${printable(`${server}/${name}`)} by ${printable(principal)} until ${new Date(untilMs).toISOString()}${printable(where)}, used ${often}, approved by ${printable(by.join(', '))} (${id})`,
+  )
+  for (const [argument, bound] of Object.entries(bounds))
+    output.line(`  ${printable(`${argument}: ${describeBound(bound)}`)}`)
 }
 
 export function addApprovalsShow(parent: Command, answer: SetExitCode): void {

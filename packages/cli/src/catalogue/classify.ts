@@ -2,7 +2,7 @@
 // that say so and the attacks that fit. Answers in the order of the question.
 
 import { getAssessment } from '@sluice/catalogue/pages/assessment-cache'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { defineCommand } from '../terminal/define-command.ts'
 import { printable } from '../terminal/output.ts'
 import { readDefinitions } from '../terminal/read-tools.ts'

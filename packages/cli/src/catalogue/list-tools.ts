@@ -6,11 +6,11 @@ import { isBuiltinTool } from '@sluice/gateway/config/builtin-tools'
 import type { BuiltinServer, GateConfig, ServerConfig } from '@sluice/gateway/config/config'
 import { prepareWorkDirectories } from '@sluice/gateway/config/work-directory'
 import { listClientTools } from '@sluice/gateway/hooks/client-tools'
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import type { JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { listAllTools } from '../terminal/list-all-tools.ts'
-import { listServerTools } from '../terminal/list-server-tools.ts'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import type { JsonValue } from '@sluice/policy/values/json'
+import { listAllTools } from '../servers/list-all-tools.ts'
+import { listServerTools } from '../servers/list-server-tools.ts'
 import { type Output, printable } from '../terminal/output.ts'
 
 export interface ListedTools {
@@ -73,7 +73,9 @@ async function listBuiltinTools(server: string, builtin: BuiltinServer): Promise
       ? [(await import('@sluice/agents/mcp/code-server')).CODE_TOOL]
       : builtin === 'agents'
         ? await createAgentDefinitions(server)
-        : listClientTools(builtin, [])
+        : builtin === 'acs'
+          ? []
+          : listClientTools(builtin, [])
   const tools = listed.map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
   for (const tool of tools) markOwnTool(tool)
   return tools

@@ -16,7 +16,7 @@ import {
   REFUSE_PINS,
 } from '@sluice/gateway/operations/pins'
 import { sha256 } from '@sluice/gateway/tools/pins'
-import type { Category, Risk } from '@sluice/policy/core/tools'
+import type { Category, Risk } from '@sluice/policy/calls/tools'
 import { OperationClient } from '../connect/ask-operation.ts'
 import { DATA, findData } from '../connect/find-data.ts'
 import { PROOF } from '../connect/prove-person.ts'

@@ -4,11 +4,11 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPackageVersion } from '@sluice/gateway/shared/package-version'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { ATTACK_TEXT } from '@sluice/policy/cases/attack-answer'
 import { simulate } from '@sluice/policy/cases/simulate'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { readPercent } from '../connect/read-option.ts'
 import { simulationOptions } from '../policy/simulate.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -102,7 +102,7 @@ async function run(folder: string, options: Options): Promise<CiReport> {
   if (base === undefined) return toReport(steps)
   try {
     const caseFiles = tested.runs.map(({ file }) => file)
-    const files = { policyFile: inputs.policy, houseFile: inputs.house, caseFiles }
+    const files = { policyFile: inputs.policy, basePolicyFile: inputs.house, caseFiles }
     const changes = await compareWithBase({ base, policy, tools: tools ?? [], ...files })
     if (changes === undefined)
       return toReport([...steps, skip('compare', `\`${base}\` has no such policy`)])

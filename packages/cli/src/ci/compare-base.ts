@@ -3,13 +3,13 @@
 
 import { execFileSync } from 'node:child_process'
 import { basename, dirname } from 'node:path'
+import { type Action, isStronger } from '@sluice/policy/calls/actions'
+import { type KnownTool, toToolId } from '@sluice/policy/calls/tools'
 import { type PolicyCase, readCases } from '@sluice/policy/cases/cases'
 import { runCase } from '@sluice/policy/cases/run-cases'
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
-import { loosenings } from '@sluice/policy/change/compare'
+import { type Loosening, loosenings } from '@sluice/policy/change/compare'
 import { compile } from '@sluice/policy/compile/compile'
-import { isStronger } from '@sluice/policy/core/actions'
-import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { toCanonicalRuleText } from '@sluice/policy/model/canonical-rule'
@@ -20,7 +20,7 @@ import { readText } from '../terminal/read-input.ts'
 import { createToolFinder } from '../terminal/read-tools.ts'
 
 /** The action of a typical call; `depends` if a condition decides. */
-type TypicalAction = ReturnType<typeof getTypicalAction>
+type TypicalAction = Action | 'depends'
 
 export interface ToolChange {
   readonly name: string
@@ -32,21 +32,33 @@ export interface ToolChange {
 export interface CompareOptions {
   readonly base: string
   readonly policyFile: string
-  readonly houseFile: string | undefined
+  readonly basePolicyFile: string | undefined
   readonly policy: CompiledPolicy
   readonly tools: readonly KnownTool[]
   readonly caseFiles: readonly string[]
 }
 
+/** What a policy changes. */
+export interface BaseComparison {
+  /** Tools whose typical call gets another action, or the same one by other rules. */
+  readonly tools: readonly ToolChange[]
+  /** Cases that come out otherwise. */
+  readonly cases: readonly ToolChange[]
+  /** What is, or may be, looser. */
+  readonly looser: readonly Loosening[]
+}
+
 /** Undefined if the base revision has no such policy. */
-export async function compareWithBase(options: CompareOptions) {
-  const { base, policyFile, houseFile, policy, tools } = options
+export async function compareWithBase(
+  options: CompareOptions,
+): Promise<BaseComparison | undefined> {
+  const { base, policyFile, basePolicyFile, policy, tools } = options
   const text = readRevision(base, policyFile)
   if (text === undefined) return undefined
-  const houseText = houseFile === undefined ? undefined : readRevision(base, houseFile)
-  const house =
-    houseText === undefined ? {} : { house: compileBase(base, houseFile as string, houseText) }
-  const old = compileBase(base, policyFile, text, house)
+  const baseText = basePolicyFile === undefined ? undefined : readRevision(base, basePolicyFile)
+  const basePolicy =
+    baseText === undefined ? {} : { base: compileBase(base, basePolicyFile as string, baseText) }
+  const old = compileBase(base, policyFile, text, basePolicy)
   return {
     tools: tools.flatMap((tool) => compareTool(old, policy, tool)),
     cases: await compareCases(options, old),
@@ -58,9 +70,9 @@ function compileBase(
   base: string,
   file: string,
   text: string,
-  house: { readonly house?: CompiledPolicy } = {},
+  basePolicy: { readonly base?: CompiledPolicy } = {},
 ): CompiledPolicy {
-  const { policy, problems } = compile({ file: `${base}:${file}`, text }, house)
+  const { policy, problems } = compile({ file: `${base}:${file}`, text }, basePolicy)
   if (policy !== undefined) return policy
   const [first] = problems
   throw new CliError(

@@ -1,11 +1,11 @@
 // The steps of `sluice ci`: check, test, prove, coverage. Each runs as its own command does. A step that
 // cannot run (a file with errors) has failed, and the others still run.
 
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { measureCoverage } from '@sluice/policy/cases/coverage'
 import { compile } from '@sluice/policy/compile/compile'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Problem } from '@sluice/policy/document/problem'
-import { listRules } from '@sluice/policy/model/policy'
+import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 import { proveFile } from '../policy/prove.ts'
 import { type CaseRun, runFile } from '../policy/test.ts'
 import { CliError } from '../terminal/errors.ts'
@@ -24,12 +24,18 @@ export interface CiInputs {
   readonly coverageMin: number
 }
 
-/** The policy is undefined if it has errors: then no other step can run. */
+/** The first step, and the policy for the others. */
+export interface CheckedPolicy {
+  /** Undefined if the policy has errors: then no other step can run. */
+  readonly policy: CompiledPolicy | undefined
+  readonly step: CiStep
+}
+
 export function checkPolicy(
   { policy: file, house }: CiInputs,
   tools: readonly KnownTool[] | undefined,
   output: Output,
-) {
+): CheckedPolicy {
   const text = readText(file)
   const options = { ...(tools ? { tools } : {}), ...loadBasePolicy(house, output) }
   const { policy, problems } = compile({ file, text }, options)

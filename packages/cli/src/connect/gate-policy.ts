@@ -67,7 +67,7 @@ export function findPolicy(
     )
   const file = location.documents[name]
   if (file === undefined) throw noDocument(config, name, Object.keys(location.documents))
-  const base = house ?? location.house
+  const base = house ?? location.basePolicy
   return {
     file,
     isWithin: location.isWithin && name === LOCAL_POLICY,
@@ -97,8 +97,8 @@ export function loadGatePolicy(
   name?: string,
 ): LoadedPolicy {
   const source = findPolicy(options, name)
-  const house = loadBasePolicy(source.house, output)
-  const compileOptions = { ...house, ...(name === undefined ? {} : { name }) }
+  const base = loadBasePolicy(source.house, output)
+  const compileOptions = { ...base, ...(name === undefined ? {} : { name }) }
   const { policy, text } = loadPolicy(source.file, compileOptions, output, readPolicyText(source))
   return { policy, source, text }
 }

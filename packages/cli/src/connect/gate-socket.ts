@@ -3,7 +3,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { findSocketPath } from '@sluice/gateway/front/socket/socket-path'
-import { type JsonObject, parseObject } from '@sluice/policy/core/json'
+import { type JsonObject, parseObject } from '@sluice/policy/values/json'
 import { CliError } from '../terminal/errors.ts'
 import { GATE_ANSWER_BYTES_MAX, GATE_ANSWER_MS_MAX } from '../terminal/limits.ts'
 

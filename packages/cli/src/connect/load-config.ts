@@ -77,7 +77,7 @@ export function parseConfigFor({
 /** The local user's document, those that grants name and the base policy, with every problem shown. */
 export function loadDocuments(config: GateConfig, output: Output, log: Log): CompiledDocuments {
   // For the words: they say which file is not there, and which is beside it.
-  for (const file of [config.policy, config.house, ...Object.values(config.policies)])
+  for (const file of [config.policy, config.basePolicy, ...Object.values(config.policies)])
     if (file !== undefined) readText(file)
   if (config.policy === undefined)
     log('warn', 'the configuration names no policy: everything the local user asks is denied')

@@ -3,16 +3,19 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Grants } from '@sluice/access/identity/callers/grants'
+import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import { People } from '@sluice/access/identity/people/people'
 import type { GateConfig } from '@sluice/gateway/config/config'
 import { policyNames } from '@sluice/gateway/config/grants'
 import { openGateStore } from '@sluice/gateway/data/gate-store'
+import { createHider } from '@sluice/gateway/data/open-ledger'
 import { isSharedCopy } from '@sluice/gateway/data/shared-tables'
 import type { OperationParts, PolicyFiles, ServerFile } from '@sluice/gateway/operations/operation'
 import { createPersonVerifier, type VerifyPerson } from '@sluice/gateway/operations/verify-person'
 import { FreezeStore } from '@sluice/gateway/state/freezes'
 import { Ledger } from '@sluice/ledger/ledger'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { Names } from '@sluice/ledger/records/names'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 
 export interface DataPlace {
   readonly data: string
@@ -47,6 +50,7 @@ type DirectoryParts = Omit<
 export class OfflineParts implements DirectoryParts {
   readonly ledger: Ledger
   readonly people: People
+  readonly names: Names
   readonly prove: VerifyPerson
   readonly nowMs = Date.now
   readonly #place: DataPlace
@@ -61,7 +65,15 @@ export class OfflineParts implements DirectoryParts {
         `\`${place.data}\` is a copy of a shared store, and no gate runs on it`,
         'start the gate, or ask another gate of the cluster',
       )
-    this.ledger = this.#keep(Ledger.open({ directory: place.data }))
+    const names = new Names(place.data)
+    this.#close.push(() => names.close())
+    this.names = names
+    this.ledger = this.#keep(
+      Ledger.open({
+        directory: place.data,
+        hider: createHider(InstallationKey.at(place.data), names),
+      }),
+    )
     try {
       this.people = this.#keep(People.open(place.data))
     } catch (error) {

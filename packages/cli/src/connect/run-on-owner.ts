@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataInUseError, DataLock } from '@sluice/gateway/data/data-lock'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CliError } from '../terminal/errors.ts'
 import { askGate } from './gate-socket.ts'
 

@@ -2,14 +2,26 @@
 // does not answer is left out, with the reason.
 
 import { clientVariables } from '@sluice/gateway/processes/environment'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { describeFailure, listAllTools } from '../terminal/list-all-tools.ts'
-import { listServerTools, type ServerAddress } from '../terminal/list-server-tools.ts'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { describeFailure, listAllTools } from '../servers/list-all-tools.ts'
+import { listServerTools, type ServerAddress } from '../servers/list-server-tools.ts'
 import type { Output } from '../terminal/output.ts'
 import { fillTemplate, type TextTemplate } from './files/read-server.ts'
 import type { NamedServer } from './move/name-servers.ts'
 
-export async function askServers(agreed: readonly NamedServer[], output: Output) {
+/** What the servers that were asked have said. */
+export interface AskedServers {
+  /** The servers that listed their tools. */
+  readonly servers: NamedServer[]
+  readonly tools: ToolDefinition[]
+  /** The servers that did not, with the reason. */
+  readonly failed: { readonly server: NamedServer; readonly because: string }[]
+}
+
+export async function askServers(
+  agreed: readonly NamedServer[],
+  output: Output,
+): Promise<AskedServers> {
   const sources = agreed.map((server) => ({
     name: server.name,
     list: () => listServerTools(server.name, addressOf(server)),

@@ -7,17 +7,18 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { hashGrantToken, makeToken } from '@sluice/access/identity/callers/grant'
-import { putEntries, readWritten } from '@sluice/gateway/config/edit-servers'
+import { putEntries, readWritten, type WrittenServer } from '@sluice/gateway/config/edit-servers'
 import { hookHeaderName } from '@sluice/gateway/config/keys'
-import { CLIENT_NAMES, HOOK_CLIENTS, type HookClient } from '@sluice/gateway/hooks/hook-event'
+import type { HookSetup } from '@sluice/gateway/hooks/clients/coding-client'
+import { HOOK_ANSWER_SECONDS, readHookEntry } from '@sluice/gateway/hooks/clients/hook-lines'
 import {
-  HOOK_ANSWER_SECONDS,
-  type HookSetup,
-  listHookEntries,
-  readHookEntry,
-} from '@sluice/gateway/hooks/settings'
+  CODING_CLIENTS,
+  HOOK_CLIENTS,
+  type HookClient,
+  isHookClient,
+} from '@sluice/gateway/hooks/clients/table'
 import { addObserveMode, isObserveOnly } from '@sluice/gateway/state/observe-mode'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { confirm } from '../terminal/ask.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, printable } from '../terminal/output.ts'
@@ -25,15 +26,16 @@ import { readText } from '../terminal/read-input.ts'
 import { readClientVersion } from './client-version.ts'
 import { dataOf, gateAddress } from './config.ts'
 import { changeFile } from './files/change-file.ts'
-import { CLIENTS } from './files/client.ts'
 import type { Machine } from './files/client-files.ts'
-import { edit, listHooks, putHooks, removeHooks } from './files/json-hooks.ts'
+import { edit, listHooks, putHooks, removeHooks, writePlugin } from './files/json-hooks.ts'
 import { hookFile, hookFolder } from './hook-file.ts'
 import { type HookState, readHookState } from './hook-state.ts'
 import { readHooked, writeRecord } from './move/move-log.ts'
+import { offerBox } from './offer-box.ts'
 import { PACKAGE, thisMachine } from './place.ts'
 import { PLAIN_POLICY } from './plain-policy.ts'
-import { type PackPlan, planPack } from './plan-pack.ts'
+import { type PackPlan, planPack, policyOf } from './plan-pack.ts'
+import { addQuiet, checkQuiet } from './plan-quiet.ts'
 import { type Change, showChanges } from './show.ts'
 import { writeChange } from './write-change.ts'
 
@@ -41,6 +43,15 @@ export interface HookOptions {
   readonly config: string
   readonly hooks: true | readonly string[]
   readonly enforce?: boolean
+  /** `quiet: reads` goes into the policy. */
+  readonly quiet?: boolean
+  readonly yesOtherHooks?: boolean
+  /** The clients were never tried with Sluice: what they do is observed. */
+  readonly untested?: boolean
+  /** Lines of the clients run in a box; without it a person at the terminal is asked. */
+  readonly box?: boolean
+  /** Folders of projects, whose hosts are offered for the box. */
+  readonly project: readonly string[]
   /** The folder that stands for `/`: hooks go into the machine-wide files of the clients. */
   readonly managed?: string
   readonly yes?: true | readonly string[]
@@ -64,12 +75,15 @@ export async function initHooks(
   const tokens = new Map(clients.map((client) => [client, tokenFor(client, config, machine)]))
   // The files for all users are read by all of them.
   const mode = options.managed === undefined ? 0o600 : 0o644
-  const own = gateChanges(config, tokens, { mode, blocks: isBlocking(options) })
+  const servers = await planServers(clients, { ...options, config }, output)
+  const own = gateChanges(config, { tokens, servers, mode, blocks: isBlocking(options) })
   const hooked = clientChanges({ ...options, config }, own[0]?.after ?? '', tokens, machine).map(
     (change) => ({ ...change, mode }),
   )
-  const changes = [...own, ...hooked].filter(({ before, after }) => before !== after)
-  const pack = planPack(config, own, clients)
+  const policy = policyOf(config, own[0]?.after ?? '')
+  const quiet = options.quiet === true ? planQuiet(options, { policy, own, hooked }, output) : []
+  const changes = [...own, ...hooked, ...quiet].filter(({ before, after }) => before !== after)
+  const pack = planPack(config, own, clients.filter(isTried))
   showChanges(changes, [...tokens.values()], output)
   showPack(pack, output)
   output.value({ clients, changes: changes.map(({ file }) => file), pack: pack.kind })
@@ -85,31 +99,100 @@ export async function initHooks(
     pack.kind === 'change' &&
     (await isAgreed(options, 'add these rules to the policy, too?', output))
   if (isPackAdded) await writePack(pack.change)
+  // On top of what has been written by now.
+  for (const { file } of quiet) await writeChange(change(file, addQuiet(readText(file), file)))
   if (options.enforce === true) ensureGate(config)
   for (const change of hooked) await writeHooks(recordOf(config), change)
   tellNext(options, clients, output)
   if (pack.kind === 'change' && !isPackAdded)
     output.line('the clients have no rules of their own yet: run the command again to add them')
-  if (isPackAdded && !isObserveOnly(pack.change.after))
+  if (quiet.length > 0 || (isPackAdded && !isObserveOnly(pack.change.after)))
     output.line(
       'the new rules may loosen the policy in force: `sluice policy apply` shows and applies them',
     )
   return 0
 }
 
-function chooseClients({ hooks, managed }: HookOptions, machine: Machine): HookClient[] {
-  const known = HOOK_CLIENTS.join(', ')
+interface QuietPlace {
+  /** The file of the policy. */
+  readonly policy: string
+  readonly own: readonly Change[]
+  readonly hooked: readonly ClientChange[]
+}
+
+/** The change to the policy, if it has not the word yet. */
+function planQuiet(
+  { yesOtherHooks }: HookOptions,
+  { policy, own, hooked }: QuietPlace,
+  output: Output,
+): Change[] {
+  const others = hooked.map(({ client, file, before }) => {
+    const listed = before === undefined ? [] : listHooks(before, file)
+    const name = CODING_CLIENTS[client].events.before
+    const foreign = listed.filter(
+      ({ path, value }) => path[1] === name && readHookEntry(value) === undefined,
+    )
+    return [client, foreign] as const
+  })
+  checkQuiet(new Map(others), yesOtherHooks === true, output)
+  const text = readIfThere(policy) ?? own.find(({ file }) => file === policy)?.after
+  if (text === undefined)
+    throw new CliError(
+      'CLI_FILE',
+      `there is no policy \`${policy}\``,
+      'write one, see `sluice init`',
+    )
+  const after = addQuiet(text, policy)
+  return after === text ? [] : [{ file: policy, before: text, after }]
+}
+
+function chooseClients(options: HookOptions, machine: Machine): HookClient[] {
+  const { hooks, managed } = options
+  const known = HOOK_CLIENTS.filter(isTried).join(', ')
   if (hooks === true || hooks.length === 0) {
-    const there = HOOK_CLIENTS.filter(
-      (client) => managed !== undefined || existsSync(hookFolder(client, machine)),
+    const there = HOOK_CLIENTS.filter(isTried).filter((client) =>
+      managed === undefined
+        ? existsSync(hookFolder(client, machine))
+        : CODING_CLIENTS[client].settings.managed !== undefined,
     )
     if (there.length > 0) return there
     const help = `name one: \`sluice init --hooks claude-code\` (${known})`
     throw new CliError('CLI_FILE', 'no client with hooks was found', help)
   }
-  const other = hooks.find((name) => !(HOOK_CLIENTS as string[]).includes(name))
-  if (other === undefined) return hooks as HookClient[]
-  throw new ArgumentError(`no client with hooks is called \`${other}\``, `one of ${known}`)
+  const other = hooks.find((name) => !isHookClient(name))
+  if (other !== undefined)
+    throw new ArgumentError(`no client with hooks is called \`${other}\``, `one of ${known}`)
+  const clients = hooks.filter(isHookClient)
+  for (const client of clients) checkClient(client, options)
+  return clients
+}
+
+function isTried(client: HookClient): boolean {
+  return CODING_CLIENTS[client].isUntested !== true
+}
+
+/** Throws if a client cannot have the hooks that are wanted. */
+function checkClient(client: HookClient, options: HookOptions): void {
+  const { untested = false, managed } = options
+  if (managed !== undefined && CODING_CLIENTS[client].settings.managed === undefined)
+    throw new ArgumentError(
+      `${client} has no settings for a whole machine that Sluice knows`,
+      `leave it out of --managed, and run \`sluice init --hooks ${client}\` as each user`,
+    )
+  if (untested === isTried(client))
+    throw new ArgumentError(
+      untested
+        ? `${client} was tried with Sluice, so --untested is not for it`
+        : `${client} was never tried with Sluice: what is known of it is from its documents`,
+      untested
+        ? `\`sluice init --hooks ${client}\``
+        : `to see what it sends, and enforce nothing: \`sluice init --untested --hooks ${client}\``,
+    )
+  if (untested && isBlocking(options))
+    throw new ArgumentError(
+      `--enforce is not for ${client}: whether it stops without a gate was never tried`,
+      'leave --enforce out',
+    )
 }
 
 /** The token that the client has, if sluice.yaml knows it; else a new one. */
@@ -124,41 +207,84 @@ function hashOf(token: string): string {
   return `sha256:${hashGrantToken(token)?.toString('hex')}`
 }
 
+/** The entry of each client. One that is there stays as it is: a person may have given it a box by now. */
+async function planServers(
+  clients: readonly HookClient[],
+  { config, project, box = false, dryRun, yes }: HookOptions,
+  output: Output,
+): Promise<WrittenServer[]> {
+  const there = readWritten(readIfThere(config) ?? '', 'servers')
+  const open = clients.filter(
+    (client) =>
+      there[client]?.sandbox === undefined &&
+      CODING_CLIENTS[client].abilities.rewrites &&
+      (box || there[client] === undefined),
+  )
+  const silent = yes !== undefined || dryRun === true
+  const offer = { clients: open, projects: project, wanted: box, silent }
+  const sandbox = open.length === 0 ? undefined : await offerBox(offer, output)
+  return clients.map((client) => ({
+    name: client,
+    entry: {
+      ...(there[client]?.builtin === client ? there[client] : { builtin: client }),
+      ...(sandbox !== undefined && open.includes(client) ? { sandbox } : {}),
+    },
+  }))
+}
+
+interface GatePlan {
+  readonly tokens: Tokens
+  readonly servers: readonly WrittenServer[]
+  /** Of the files with tokens. */
+  readonly mode: number
+  readonly blocks: boolean
+}
+
 /** sluice.yaml with a server and a grant for each client, a policy if there is none, and the tokens of scripts. */
-function gateChanges(
-  config: string,
-  tokens: Tokens,
-  { mode, blocks }: { readonly mode: number; readonly blocks: boolean },
-): Change[] {
+function gateChanges(config: string, { tokens, servers, mode, blocks }: GatePlan): Change[] {
   const before = readIfThere(config)
-  const servers = [...tokens.keys()].map((client) => ({ name: client, entry: { builtin: client } }))
   const grants = [...tokens].map(([client, token]) => {
     // Of a script nobody knows who started it, so its prompts are not the user's.
-    const prompt = client === 'claude-code' ? { prompt: true } : {}
-    const entry = { hash: hashOf(token), policy: 'policy', hooks: client, ...prompt }
+    const prompt = asksItself(client) ? { prompt: true } : {}
+    const policy = isTried(client) ? 'policy' : OBSERVED
+    const entry = { hash: hashOf(token), policy, hooks: client, ...prompt }
     return { name: `${client}-hooks`, entry }
   })
   const fresh = before ?? 'version: 1\nservers: {}\npolicy: ./policy.yaml\n'
   const withServers = putEntries(fresh, 'servers', servers)
-  const after = withServers && putEntries(withServers, 'grants', grants)
+  const withGrants = withServers && putEntries(withServers, 'grants', grants)
+  const isObserved = grants.some(({ entry }) => entry.policy === OBSERVED)
+  const after = withGrants && isObserved ? addObserved(withGrants) : withGrants
   if (after === undefined)
     throw new CliError(
       'CLI_FILE',
       `\`${config}\` is written in a way that nothing can be put into`,
-      'put `servers:` and `grants:` on lines of their own',
+      'put `servers:`, `grants:` and `policies:` on lines of their own',
     )
   const policy = join(dirname(config), 'policy.yaml')
   const isNew = before === undefined && !existsSync(policy)
-  // Claude Code asks by itself, unless a hook over HTTP may not block there.
-  const scripts = [...tokens].filter(([client]) => client !== 'claude-code' || blocks)
+  // A client that asks by itself does it by a script where a hook over HTTP may not block.
+  const scripts = [...tokens].filter(([client]) => !asksItself(client) || blocks)
   return [
     change(config, after),
     ...(isNew ? [change(policy, addObserveMode(PLAIN_POLICY))] : []),
+    ...(isObserved
+      ? [change(join(dirname(config), `${OBSERVED}.yaml`), addObserveMode(PLAIN_POLICY))]
+      : []),
     ...scripts.map(([client, token]) => ({
       ...change(headerFile(config, client), `Authorization: Bearer ${token}\n`),
       mode,
     })),
   ]
+}
+
+/** sluice.yaml with the policy of clients that were never tried; undefined if it cannot be put in. */
+function addObserved(text: string): string | undefined {
+  const line = `  ${OBSERVED}: ./${OBSERVED}.yaml\n`
+  if (text.includes(line)) return text
+  if (!/^policies:/m.test(text)) return `${text.trimEnd()}\npolicies:\n${line}`
+  const after = text.replace(/^policies:[ \t]*\n/m, (head) => `${head}${line}`)
+  return after === text ? undefined : after
 }
 
 /** The settings of each client with its hooks; `text` is what sluice.yaml is going to be. */
@@ -183,46 +309,54 @@ function clientChanges(
       start: `${quote(process.execPath, SLUICE)} up --ensure --config ${quote(config)}`,
       blocks,
       // Asked for only where something depends on it.
-      version: blocks && client === 'claude-code' ? readClientVersion(client) : undefined,
+      version: blocks && asksItself(client) ? readClientVersion(client) : undefined,
     }
-    const entries = listHookEntries(client, setup)
-    const isManaged = managed !== undefined
-    const file = isManaged ? join(managed, CLIENT_NAMES[client].managed) : hookFile(client, machine)
-    if (client === 'codex' && isManaged)
-      return { client, ...change(file, writeCodexRequirements(entries)) }
-    const base = readIfThere(file) ?? (client === 'copilot' ? '{ "version": 1 }\n' : '')
-    const after = putHooks(base, file, entries)
-    const isAlone = client === 'claude-code' && isManaged
-    return {
-      client,
-      ...change(file, isAlone ? edit(after, ['allowManagedHooksOnly'], true) : after),
+    const { listEntries, settings } = CODING_CLIENTS[client]
+    const entries = listEntries(setup)
+    const forMachine = managed === undefined ? undefined : settings.managed
+    const file =
+      managed === undefined || forMachine === undefined
+        ? hookFile(client, machine)
+        : join(managed, forMachine.file)
+    if (settings.plugin !== undefined) {
+      const plugin = readText(join(PACKAGE, 'bin', settings.plugin))
+      return { client, ...change(file, writePlugin(plugin, entries)) }
     }
+    if (forMachine?.write !== undefined)
+      return { client, ...change(file, forMachine.write(entries)) }
+    let after = putHooks(readIfThere(file) ?? settings.emptyFile, file, entries)
+    for (const [name, value] of Object.entries(forMachine?.members ?? {}))
+      after = edit(after, [name], value)
+    return { client, ...change(file, after) }
   })
-  return managed === undefined ? changes : [...changes, managedServers(managed, url, text)]
+  return managed === undefined ? changes : [...changes, ...managedServers(managed, url, text)]
 }
 
 function isBlocking({ enforce, managed }: HookOptions): boolean {
   return enforce === true || managed !== undefined
 }
 
-function writeCodexRequirements(entries: ReturnType<typeof listHookEntries>): string {
-  const tables = entries.map(([event, { hooks }]) => {
-    const [{ command, timeout }] = hooks as unknown as [{ command: string; timeout: number }]
-    return `\n[[hooks.${event}]]\nmatcher = "*"\n[[hooks.${event}.hooks]]\ntype = "command"\ncommand = ${JSON.stringify(command)}\ntimeout = ${timeout}\n`
-  })
-  return `# Written by \`sluice init --managed\`.\nallow_managed_hooks_only = true\n${tables.join('')}`
+/** The client connects to the gate itself, so that the gate knows who said a prompt. */
+function asksItself(client: HookClient): boolean {
+  return CODING_CLIENTS[client].sender === 'client'
 }
 
-/** The servers of the gate, for the client that takes a machine-wide list of them. */
-function managedServers(root: string, url: string, config: string): ClientChange {
+/** The servers of the gate, for clients that take a machine-wide list of them. */
+function managedServers(root: string, url: string, config: string): ClientChange[] {
   const servers = Object.entries(readWritten(config, 'servers'))
-    .filter(([, { builtin }]) => !HOOK_CLIENTS.some((client) => client === builtin))
+    .filter(([, { builtin }]) => !isHookClient(builtin))
     .map(([name]) => [name, { type: 'http', url: `${url}/mcp/${name}` }])
-  const file = join(root, 'etc/claude-code/managed-mcp.json')
-  const after = edit(readIfThere(file) ?? '{}\n', ['mcpServers'], Object.fromEntries(servers))
-  return { client: 'claude-code', ...change(file, after) }
+  return HOOK_CLIENTS.flatMap((client) => {
+    const list = CODING_CLIENTS[client].settings.managed?.servers
+    if (list === undefined) return []
+    const file = join(root, list)
+    const after = edit(readIfThere(file) ?? '{}\n', ['mcpServers'], Object.fromEntries(servers))
+    return [{ client, ...change(file, after) }]
+  })
 }
 
+/** The policy of clients that were never tried. */
+const OBSERVED = 'observed'
 const SLUICE = join(PACKAGE, 'bin/sluice.js')
 /** Of a grant, in whatever it stands. */
 const TOKEN = /sluice_[0-9a-f]{64}/
@@ -305,8 +439,10 @@ function tellNext({ enforce }: HookOptions, clients: readonly HookClient[], outp
   output.line(
     'a gate that runs reads the new servers and grants when it is started again: `sluice stop`, then `sluice up`',
   )
-  if (clients.includes('codex'))
-    output.line('Codex asks you to trust the new hooks: open `/hooks` in it')
+  for (const client of clients) {
+    const { afterInit } = CODING_CLIENTS[client]
+    if (afterInit !== undefined) output.line(afterInit)
+  }
 }
 
 /** Each file as it was, byte for byte, or without our hooks if somebody has changed it since. Hooks that block are
@@ -324,7 +460,9 @@ export async function undoHooks(
   for (const { client, file, before, after, mode } of hooked) {
     const now = readIfThere(file)
     if (now === undefined) continue
-    output.line(`${isDry ? 'would restore' : 'restored'}  ${CLIENTS[client]}: hooks  ${file}`)
+    output.line(
+      `${isDry ? 'would restore' : 'restored'}  ${CODING_CLIENTS[client].title}: hooks  ${file}`,
+    )
     if (isDry) continue
     const isOurs = before === null && now === after && !lstatSync(file).isSymbolicLink()
     if (isOurs) rmSync(file)
@@ -357,6 +495,8 @@ export interface HooksReport {
   readonly unreadable?: string
   /** Hooks that others have put there, which may change a call after the gate has decided on it. */
   readonly foreign: number
+  /** Its own sandbox is turned on, whose shell cannot enter a box. */
+  readonly hasSandbox: boolean
 }
 
 export function inspectHooks(): HooksReport[] {
@@ -368,13 +508,14 @@ export function inspectHooks(): HooksReport[] {
     const ours = entries.filter(({ value }) => readHookEntry(value) !== undefined)
     const asks = ours.length === 0 ? {} : { asks: readHookState(client, ours) }
     const foreign = entries.length - ours.length
-    return [{ client, file, ...asks, ...unreadableBy(client, text), foreign }]
+    const hasSandbox = /"sandbox"\s*:\s*\{[^{}]*"enabled"\s*:\s*true/.test(text)
+    return [{ client, file, ...asks, ...unreadableBy(client, text), foreign, hasSandbox }]
   })
 }
 
-/** Sluice reads comments and last commas; of the clients only Gemini CLI does. */
+/** Sluice reads comments and last commas; most clients do not. */
 function unreadableBy(client: HookClient, text: string): { readonly unreadable?: string } {
-  if (client === 'gemini') return {}
+  if (CODING_CLIENTS[client].settings.readsComments) return {}
   try {
     JSON.parse(text)
     return {}

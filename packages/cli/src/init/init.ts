@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { homeOf } from '@sluice/gateway/config/user-folders'
 import { defineCommand } from '../terminal/define-command.ts'
+import { ArgumentError } from '../terminal/errors.ts'
 import type { AddCommand } from '../terminal/lazy-commands.ts'
 import { CLIENTS } from './files/client.ts'
 import { initHooks, type ProveHooks, undoHooks } from './hooks.ts'
@@ -21,7 +22,8 @@ Examples:
   sluice init --yes --move           all servers of your own files, without questions
   sluice init --observe              everything passes; \`sluice enforce\` turns the policy on later
   sluice init --yes notes            only this one; needed for a server that came with a project
-  sluice init --hooks                the clients' own tools (shell, files, web) ask the gate, too
+  sluice init --hooks                the clients' own tools (shell, files, web) ask the gate, too; offers a box for the shell
+  sluice init --hooks --quiet        and the gate answers their questions about local reads
   sluice init --undo                 restores the clients' entries; later changes stay
 
 Clients: ${Object.values(CLIENTS).join(', ')}.
@@ -46,6 +48,8 @@ export function createInit(prove: ProveHooks): AddCommand {
         if (hooked > 0 && !existsSync(record)) return 0
         return undoInit(record, isDry, output)
       }
+      if (options.quiet === true && options.hooks === undefined && options.managed === undefined)
+        throw new ArgumentError('--quiet is about hooks', 'use it with --hooks')
       if (options.hooks !== undefined || options.managed !== undefined) {
         const { hooks = true, managed: root, ...others } = options
         const { config } = isNamed ? options : placeConfig(options.config, [], user)

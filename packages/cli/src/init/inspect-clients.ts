@@ -4,8 +4,8 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { readText } from '../terminal/read-input.ts'
 import { nameFound } from './config.ts'
 import { CLIENTS } from './files/client.ts'
@@ -33,8 +33,15 @@ export interface ClientEntry {
   readonly stays?: string
 }
 
+/** What the files of clients say. */
+export interface InspectedClients {
+  readonly entries: readonly ClientEntry[]
+  /** Files that cannot be read. */
+  readonly broken: readonly { readonly file: string; readonly message: string }[]
+}
+
 /** `config` and `url` are those of the gate that is asked about. */
-export async function inspectClients(config: string, url: string) {
+export async function inspectClients(config: string, url: string): Promise<InspectedClients> {
   const { servers, broken } = await findServers(thisMachine(['.']))
   const named = nameFound(servers, existsSync(config) ? readText(config) : undefined)
   return {

@@ -4,11 +4,11 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readConfig } from '@sluice/gateway/config/config'
-import type { HookClient } from '@sluice/gateway/hooks/hook-event'
+import type { HookClient } from '@sluice/gateway/hooks/clients/table'
 import { compile } from '@sluice/policy/compile/compile'
+import { CODING_PACK, loadPack } from '../packs/load-pack.ts'
+import { mergePack } from '../packs/merge-pack.ts'
 import { plural } from '../terminal/output.ts'
-import { CODING_PACK, loadPack } from '../terminal/packs/load-pack.ts'
-import { mergePack } from '../terminal/packs/merge-pack.ts'
 import { readText } from '../terminal/read-input.ts'
 import { environmentWith } from './config.ts'
 import type { Change } from './show.ts'
@@ -54,7 +54,7 @@ export function planPack(
 }
 
 /** The document that the grants of hooks name. */
-function policyOf(config: string, text: string): string {
+export function policyOf(config: string, text: string): string {
   const { config: read } = readConfig({ file: config, text }, environmentWith(config, []))
   return read?.policy ?? join(dirname(config), 'policy.yaml')
 }

@@ -10,12 +10,12 @@ import { readConfig } from '@sluice/gateway/config/config'
 import { keysPath, writeKeys } from '@sluice/gateway/config/keys'
 import { addObserveMode } from '@sluice/gateway/state/observe-mode'
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { suggestKnownPolicy } from '../packs/known-fields.ts'
 import { askerFor, type QuestionPrompt } from '../terminal/ask.ts'
 import type { OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
-import { suggestKnownPolicy } from '../terminal/packs/known-fields.ts'
 import { readText } from '../terminal/read-input.ts'
 import { askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
@@ -53,7 +53,12 @@ export const INIT_OPTIONS = {
   },
   '--observe': 'enforce nothing yet: record what the policy would say about each call',
   '--hooks [clients...]': 'let clients ask the gate before they use a tool of their own',
+  '--box': 'with --hooks: lines of the clients run in a box, if there can be one here',
   '--enforce': 'with --hooks: the clients stop if no gate answers',
+  '--quiet':
+    'with --hooks: the gate answers what clients ask about local reads and about what an approver approved',
+  '--yes-other-hooks': 'with --quiet: agree to hooks of other programs, which can change a call',
+  '--untested': 'with --hooks NAME: a client that was never tried with Sluice; nothing is enforced',
   '--managed [root]': 'as --hooks --enforce, in the machine-wide files of the clients',
   '--dry-run': 'show every line that would change, and change nothing',
   '--undo': 'restore the entries of the clients',

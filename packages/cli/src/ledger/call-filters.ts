@@ -3,7 +3,7 @@
 
 import type { Query } from '@sluice/ledger/query/query'
 import { parseConditions } from '@sluice/ledger/records/recorded-values'
-import { InputError } from '@sluice/policy/core/operation-error'
+import { InputError } from '@sluice/policy/structures/operation-error'
 import { readTime } from '../connect/read-option.ts'
 import type { OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError } from '../terminal/errors.ts'
@@ -14,6 +14,7 @@ export const CALL_FILTERS = {
   '--agent <id>': 'which agent of that caller',
   '--session <id>': 'in which session',
   '--parent <call>': 'by the program of which call of `run_code`',
+  '--approval <id>': 'that waited for which request for approval, or was made or refused by it',
   '--server <name>': 'on which server',
   '--tool <server/tool>':
     'which tool (or resource URI or prompt); without a server the tool of that name at any',
@@ -30,7 +31,7 @@ export type CallFilters = OptionsOf<typeof CALL_FILTERS>
 
 /** Without those that were not given. */
 export function readCallFilters(options: CallFilters): Query {
-  const { agent, denied, session, parent, action, code, tool } = options
+  const { agent, denied, session, parent, approval, action, code, tool } = options
   const [named, name] = tool === undefined ? [] : split(tool)
   const server = named ?? options.server
   const filters = {
@@ -38,6 +39,7 @@ export function readCallFilters(options: CallFilters): Query {
     agent,
     session,
     parent,
+    approval,
     server,
     name,
     action,

@@ -19,6 +19,7 @@ import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
+import type { Output } from '../terminal/output.ts'
 import { CALL_FILTERS, type CallFilters, readCallFilters } from './call-filters.ts'
 
 const EXAMPLES = `
@@ -58,12 +59,12 @@ export const addLedgerExport = defineCommand({
   options: OPTIONS,
   json: 'lines of JSON, which is the default',
   examples: EXAMPLES,
-  run: async (options) => {
-    await exportAll(options)
+  run: async (options, output) => {
+    await exportAll(options, output)
   },
 })
 
-async function exportAll(options: Options): Promise<void> {
+async function exportAll(options: Options, output: Output): Promise<void> {
   const isWanted = selectRecords(options)
   const from = readCount(options.from ?? '1', '--from', 2 ** 50)
   const send = (batches: Batches) =>
@@ -78,7 +79,9 @@ async function exportAll(options: Options): Promise<void> {
         'with --store use --since',
       )
     const { readAllGates, withStore } = await import('./with-store.ts')
-    return withStore(store, (connections) => send(selected(readAllGates(connections), isWanted)))
+    return withStore(store, (connections) =>
+      send(selected(readAllGates(connections, output), isWanted)),
+    )
   }
   using ledger = openLedgerReadOnly(options.data)
   await send(selected([readHashedRecords(ledger, from)], isWanted))

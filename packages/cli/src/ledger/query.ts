@@ -14,13 +14,18 @@ import {
   SQL_MS_ALLOWED_MAX,
   SQL_ROWS_ALLOWED_MAX,
 } from '@sluice/ledger/records/limits'
+import { digestText } from '@sluice/ledger/records/record'
 import { StoreError } from '@sluice/ledger/store/errors'
-import { runSteps } from '@sluice/policy/core/steps'
+import { runSteps } from '@sluice/policy/structures/steps'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { DIRECTORY } from '../connect/find-data.ts'
+import { keyDigests } from '../connect/key-digests.ts'
 import { readCount } from '../connect/read-option.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
+import { readText } from '../terminal/read-input.ts'
 import { tableLines } from '../terminal/table-lines.ts'
 import { CALL_FILTERS, readCallFilters } from './call-filters.ts'
 import { callLine } from './lines.ts'
@@ -29,9 +34,11 @@ import { type OpenRecords, STORE, withIndex, withRecords } from './source.ts'
 const EXAMPLES = () => `
 Examples:
   sluice ledger query --denied --since 1d
+  sluice ledger query --quiet               what was answered for you, call by call
   sluice ledger query --who ann --tool stripe/create_refund
   sluice ledger query --tool create_refund --where 'args.amount > 200'   of whatever server
   sluice ledger query --where 'args.amount > 200; args.currency = EUR' --sum args.amount
+  sluice ledger query --args '{"customer":"c9","amount":120}'   the call with these arguments
   sluice ledger query --agent agent-7 --server github --until 2026-02-01
   sluice ledger query --session session-1 --limit 500 --json
   sluice ledger query --code RATE_LIMITED --since 2026-01-01 --until 2026-02-01
@@ -41,6 +48,8 @@ Examples:
   sluice ledger query --sql "select tool, count(*) n from calls where action <> 'allow'
                              group by tool order by n desc"
   sluice ledger query --sql "select time, tool, path, value from recorded join calls using (seq)"
+  sluice ledger query --sql "select decided, step, by, proof, comment from decided
+                             where name = 'create_refund' and args ->> 'args.amount' = 120"
   sluice ledger query --sql "select time, request, step, by, comment from approvals"
 
 SQL is SQLite's, one SELECT, read only, over these (\`at\` is in milliseconds, and indexed):
@@ -58,6 +67,8 @@ const OPTIONS = {
   ...DIRECTORY,
   ...STORE,
   ...CALL_FILTERS,
+  '--quiet': 'only calls about which the gate answered the question of a coding agent for its user',
+  '--args <json>': 'a call with these arguments; `@FILE` reads them from a file',
   '--before <seq>': 'only records before this number: the next page',
   '--limit <n>': ['how many', '100'],
   '--all': 'every page, of at most --limit calls each; with --store all of one copy',
@@ -74,29 +85,35 @@ export const addLedgerQuery = defineCommand({
   description: 'find the newest calls by caller, tool, decision and time',
   options: OPTIONS,
   examples: EXAMPLES,
-  run: (options, output) => {
+  run: async (options, output) => {
     // Wrong arguments are reported before anything is copied from a shared store.
-    const work = chooseWork(options, output)
+    const digests = options.args === undefined ? [] : await findDigests(options.data, options.args)
+    const work = chooseWork(options, digests, output)
     return withRecords(options, output, work)
   },
 })
 
 function chooseWork(
   options: Options,
+  digests: readonly string[],
   output: Output,
 ): (records: OpenRecords) => 0 | 1 | Promise<0 | 1> {
+  if (digests.length > 0 && (options.sql !== undefined || options.sum !== undefined))
+    throw new ArgumentError('--args goes with neither --sql nor --sum', 'leave one of them out')
   if (options.sql !== undefined) return ask(options, output)
-  return options.sum === undefined ? query(options, output) : sum(options.sum, options, output)
+  return options.sum === undefined
+    ? query(options, digests, output)
+    : sum(options.sum, options, output)
 }
 
 /** As `GET /api/ledger/sum`. */
 function sum(path: string, options: Options, output: Output) {
   if (!/^args\.[^\s]+$/.test(path))
     throw new ArgumentError(`--sum is \`${path}\``, 'the path of a recorded value: `args.amount`')
-  const request: Query = { ...readCallFilters(options), sort: path }
+  const query: Query = { ...readCallFilters(options), sort: path }
   return async ({ directory, ledger }: OpenRecords): Promise<0 | 1> => {
     const { readSum } = await import('@sluice/console/queries/value-queries')
-    const total = withIndex(directory, ledger, (index) => runSteps(readSum(index, request)))
+    const total = withIndex(directory, ledger, (index) => runSteps(readSum(index, { query })))
     output.value({ value: path, ...total })
     const { calls, allowed, allowedSum, min, max } = total
     output.line(
@@ -108,11 +125,22 @@ function sum(path: string, options: Options, output: Output) {
   }
 }
 
-function query(options: Options, output: Output): (records: OpenRecords) => 0 | 1 {
-  const { before, limit } = options
+function query(
+  options: Options,
+  digests: readonly string[],
+  output: Output,
+): (records: OpenRecords) => 0 | 1 {
+  const { before, limit, quiet, store } = options
+  if (quiet === true && store !== undefined)
+    throw new ArgumentError(
+      '--quiet cannot be used with --store',
+      `use --sql "select * from events where name = 'quiet'"`,
+    )
   const request: Query = {
     ...readCallFilters(options),
+    ...(quiet === undefined ? {} : { quiet }),
     ...(before === undefined ? {} : { before: readCount(before, '--before', 2 ** 50) }),
+    ...(digests.length === 0 ? {} : { argsDigests: digests }),
     limit: readCount(limit, '--limit', QUERY_RECORDS_MAX),
   }
   return (records) => {
@@ -127,12 +155,33 @@ function query(options: Options, output: Output): (records: OpenRecords) => 0 | 
     } while (options.all === true && next !== null)
     if (output.json) process.stdout.write(`],"next":${next}}\n`)
     if (count === 0) output.line('no calls')
+    if (count === 0 && digests.length > 0)
+      output.remark(
+        'note: a digest is of the exact text that was sent, with every space and key order',
+      )
     if (count === 0) noteOtherName(records, request, output)
     if (next !== null) output.dim(`older ones: --before ${next}`)
     if (next !== null && options.store !== undefined && options.copy === undefined)
       output.remark('note: a further page copies the store again; --all or --copy DIR does not')
     return count > 0 ? 0 : 1
   }
+}
+
+/** Of the arguments as they are written, without spaces, and with sorted keys: a client may have sent any of these. */
+async function findDigests(data: string, args: string): Promise<readonly string[]> {
+  const text = args.startsWith('@') ? readText(args.slice(1)).trim() : args
+  let value: JsonValue
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch (error) {
+    throw new ArgumentError(
+      `--args is not JSON: ${(error as Error).message}`,
+      'write it as it was sent, such as \'{"amount":120}\'',
+    )
+  }
+  const texts = new Set([text, JSON.stringify(value), writeCanonicalJson(value)])
+  const plain = [...texts].map(digestText)
+  return [...(await keyDigests(data, plain)), ...plain]
 }
 
 function nameCalls({ calls, names }: ReturnType<typeof find>, { originOf }: OpenRecords) {

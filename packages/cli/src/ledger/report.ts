@@ -1,11 +1,11 @@
 // `sluice ledger report`: what a security lead asks on Monday, on the terminal, as Markdown, or as one
 // HTML page with plots.
 
-import type { LedgerReport } from '@sluice/ledger/report/gather'
 import { gatherReport } from '@sluice/ledger/report/gather'
+import type { LedgerReport } from '@sluice/ledger/report/report'
 import { buildSections, formatTitle } from '@sluice/ledger/report/sections'
 import { asHtml, asMarkdown } from '@sluice/ledger/report/write-report'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { readTime } from '../connect/read-option.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'

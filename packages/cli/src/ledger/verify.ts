@@ -2,6 +2,8 @@
 // or moved, and what is missing at its end, by the signed checkpoints beside it and by those that
 // were kept elsewhere. With --proof one record is checked by somebody who has only a checkpoint.
 
+import { createReadStream, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { findCheckpointFault } from '@sluice/ledger/chain/checkpoint'
 import type { LocatedCheckpoint } from '@sluice/ledger/chain/checkpoint-file'
 import { openLedgerReadOnly } from '@sluice/ledger/chain/read'
@@ -9,11 +11,14 @@ import { recordJson } from '@sluice/ledger/export/record-json'
 import { emptyIndex } from '@sluice/ledger/query/record-index'
 import { PROBLEMS_MAX } from '@sluice/ledger/records/limits'
 import { checkProof, readProof } from '@sluice/ledger/verify/proof'
+import type { IntegrityProblem } from '@sluice/ledger/verify/verifier'
 import type { TrustedHead } from '@sluice/ledger/verify/verify'
+import { selectTrustedCheckpoints } from '@sluice/ledger/verify/verify-checkpoints'
 import { verifyDirectory } from '@sluice/ledger/verify/verify-directory'
+import { verifyExport } from '@sluice/ledger/verify/verify-export'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
-import { ArgumentError } from '../terminal/errors.ts'
+import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, plural } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { ownKey, readAllCheckpoints, readKeys } from './keys.ts'
@@ -29,6 +34,8 @@ Examples:
                                                      with what a second place has kept
   sluice ledger verify --proof record-7.json --checkpoint gate.jsonl --key gate.pub
                                                      one record, without the ledger
+  sluice ledger verify week.jsonl --checkpoint gate.jsonl --key gate.pub
+                                                     an export with --encoded, without the ledger
   sluice ledger verify --store postgres://auditor@db/sluice --checkpoint gate-1.jsonl
                                                      the chains of all gates of a cluster
 
@@ -53,9 +60,11 @@ export const addLedgerVerify = defineCommand({
   name: 'verify',
   description:
     'check that no record was edited, removed, moved or cut off; rebuild the query index',
+  args: { '[file]': 'an export with the texts that were hashed, instead of the ledger' },
   options: OPTIONS,
   examples: EXAMPLES,
-  run: async (options, output) => {
+  run: async ({ file, ...options }, output) => {
+    if (typeof file === 'string') return await verifyFile(file, options, output)
     if (options.store !== undefined) {
       const { verifyStore } = await import('./verify-store.ts')
       return verifyStore({ ...options, store: options.store }, output)
@@ -126,6 +135,36 @@ function verifyProof(options: Options, output: Output): 0 | 1 {
   if (key === undefined)
     output.remark('note: without --key anybody may have signed it: compare the key')
   return 0
+}
+
+async function verifyFile(file: string, options: Options, output: Output): Promise<0 | 1> {
+  const { checkpoint: files, head, proof, store } = options
+  if (head !== undefined || proof !== undefined || store !== undefined)
+    throw new ArgumentError(`\`${file}\` is checked alone`, 'leave out --head, --proof and --store')
+  if (!existsSync(file))
+    throw new CliError('CLI_FILE', `\`${file}\` is not there`, 'name an export')
+  const keys = readKeys(options.key ?? [])
+  const problems: IntegrityProblem[] = []
+  const located = readAllCheckpoints(files ?? [])
+  const trusted = selectTrustedCheckpoints(located, keys.length > 0 ? keys : undefined, problems)
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })
+  const found = await verifyExport(
+    lines,
+    trusted.map(({ checkpoint }) => checkpoint),
+  )
+  const all = [...problems.map(({ message }) => message), ...found.problems]
+  const ok = all.length === 0 && found.records > 0
+  if (found.records === 0 && all.length === 0) all.push(`\`${file}\` has no record`)
+  output.value({ ok, records: found.records, signed: found.signed, problems: all })
+  for (const problem of all) output.line(`${output.paint('red', 'broken')}: ${problem}`)
+  const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
+  output.line(`${what}: ${plural(found.records, 'record')}`)
+  const remark =
+    found.signed > 0 ? `signed up to record ${found.signed}` : 'no checkpoint is over these records'
+  output.dim(remark)
+  if (found.signed > 0 && keys.length === 0)
+    output.dim('anybody may have signed it; name the key with --key')
+  return ok ? 0 : 1
 }
 
 function signedBy({ checkpoint }: LocatedCheckpoint): string {

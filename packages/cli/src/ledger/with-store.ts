@@ -8,7 +8,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { HashedRecord } from '@sluice/ledger/export/chunks'
 import { lookAtStore } from '@sluice/ledger/merged/look-at-store'
 import { openMerged, openMergedReadOnly } from '@sluice/ledger/merged/merged-ledger'
+import {
+  keepNames,
+  openNames,
+  readStoredNames,
+  type StoredNames,
+} from '@sluice/ledger/merged/store-names'
 import { decode } from '@sluice/ledger/records/decoding'
+import { namesIn, showNames } from '@sluice/ledger/records/names'
 import { toHex } from '@sluice/ledger/store/chain-hash'
 import type { StoreError } from '@sluice/ledger/store/errors'
 import { FOLLOWED_ROWS_MAX } from '@sluice/ledger/store/limits'
@@ -21,6 +28,8 @@ import type { Output } from '../terminal/output.ts'
 
 /** No such table, no such schema. */
 const NO_TABLES = ['42P01', '3F000']
+/** The role may not read a table. */
+const REFUSED = '42501'
 /** In the folder of --copy: that may be the data directory of a gate, which has a `ledger.db` of its own. */
 const COPY_FOLDER = 'all-gates'
 
@@ -67,17 +76,34 @@ function toStoreError(error: unknown, where: string): unknown {
  * hash is computed again. */
 export async function* readAllGates(
   connections: PostgresConnections,
+  output: Output,
 ): AsyncGenerator<HashedRecord[]> {
   const chains = new FollowedChains(connections, new Map())
   await chains.look()
+  const known = openNames(await readNames(connections, output))
   for (;;) {
     const records = await chains.take()
     if (records.length === 0) return
     yield records.map(({ gate, text, hash }) => ({
-      record: { ...decode(text), gate },
+      record: { ...decode(showNames(text, (token) => known.get(token)?.name)), gate },
       hash: toHex(hash),
       encoded: text,
+      names: namesIn(text, (token) => known.get(token)),
     }))
+  }
+}
+
+/** None for a role that may read the records alone: it sees tokens. */
+async function readNames(
+  connections: PostgresConnections,
+  output: Output,
+): Promise<StoredNames['rows']> {
+  try {
+    return (await readStoredNames(connections)).rows
+  } catch (error) {
+    if ((error as { code?: string }).code !== REFUSED) throw error
+    output.remark('note: tokens in place of names: this role may not read `sluice.shared`')
+    return []
   }
 }
 
@@ -115,6 +141,8 @@ async function bringUpToDate(
   const merged = openMerged(directory)
   try {
     const { chains, dropped } = await lookAtStore(connections, merged)
+    // Before the records of which they open the tokens: these are indexed with the names.
+    keepNames(directory, await readNames(connections, output))
     if (chains.behind > FOLLOWED_ROWS_MAX) output.remark(`copying ${chains.behind} records`)
     for (let records = await chains.take(); records.length > 0; records = await chains.take())
       merged.append(records)

@@ -6,21 +6,16 @@ import { join } from 'node:path'
 import { type Digest, pinOf } from '@sluice/catalogue/pins/pin'
 import { sha256 } from '@sluice/gateway/tools/pins'
 import { writeWhole } from '@sluice/ledger/store/files/write-whole'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { findPolicy } from '../connect/gate-policy.ts'
+import { listPacks, loadPack, type Pack, type PackDefinitions } from '../packs/load-pack.ts'
+import { type MergedPolicy, mergePack, renameServer } from '../packs/merge-pack.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { loadPolicy } from '../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
-import {
-  listPacks,
-  loadPack,
-  type Pack,
-  type PackDefinitions,
-} from '../terminal/packs/load-pack.ts'
-import { type MergedPolicy, mergePack, renameServer } from '../terminal/packs/merge-pack.ts'
 import { readText } from '../terminal/read-input.ts'
 import { readDefinitions } from '../terminal/read-tools.ts'
 import { writeNewFile } from '../terminal/write-new-file.ts'

@@ -5,13 +5,13 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { GateConfig } from '@sluice/gateway/config/config'
 import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
+import type { ProtectionLevel, TrustedField } from '@sluice/policy/calls/provenance'
+import { type KnownTool, toToolId } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
 import {
   describeProtectionAnswers,
   listProtectionParts,
 } from '@sluice/policy/compile/protection-guardrails'
-import type { ProtectionLevel, TrustedField } from '@sluice/policy/core/provenance'
-import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import { trustInForce } from '@sluice/policy/model/answer-trust'
@@ -71,13 +71,13 @@ export const add = defineCommand({
 async function check(source: PolicySource, options: Options, output: Output): Promise<0 | 1> {
   const { file } = source
   const tools = options.tools === undefined ? undefined : await readTools(options.tools)
-  const house = loadBasePolicy(source.house, output)
+  const base = loadBasePolicy(source.house, output)
   const text = readPolicyText(source)
   const config = await readConfigOf(source, output)
   // Against the tools names of servers are checked, too.
   const servers = config === undefined ? {} : { servers: Object.keys(config.servers) }
   const known = tools !== undefined ? { tools } : servers
-  const { policy, problems } = compile({ file, text }, { ...known, ...house })
+  const { policy, problems } = compile({ file, text }, { ...known, ...base })
   if (policy === undefined && (await isForeign(text))) {
     const { checkImported } = await import('./check-imported.ts')
     return checkImported({ file, text, server: options.server, tools }, output)
@@ -148,9 +148,9 @@ async function isForeign(text: string): Promise<boolean> {
 }
 
 /** The stronger of `protect` of the document and of the base policy over it. */
-function findProtection({ protect, house }: CompiledPolicy): ProtectionLevel | undefined {
-  const isStrict = protect === 'strict' || house?.protect === 'strict'
-  return isStrict ? 'strict' : (protect ?? house?.protect)
+function findProtection({ protect, base }: CompiledPolicy): ProtectionLevel | undefined {
+  const isStrict = protect === 'strict' || base?.protect === 'strict'
+  return isStrict ? 'strict' : (protect ?? base?.protect)
 }
 
 function toProtectionView(policy: CompiledPolicy) {

@@ -1,8 +1,8 @@
 // How many of the known tools a policy allows, holds, denies and hides, for `sluice policy check`.
 
+import { ACTIONS, type Action } from '@sluice/policy/calls/actions'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
-import { ACTIONS, type Action } from '@sluice/policy/core/actions'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 
 export type DecisionCounts = Record<Action | 'depends', number>

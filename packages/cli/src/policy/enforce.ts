@@ -3,25 +3,25 @@
 
 import { readFileSync } from 'node:fs'
 import type { GateConfig } from '@sluice/gateway/config/config'
-import { HOOK_CLIENTS } from '@sluice/gateway/hooks/hook-event'
+import { isHookClient } from '@sluice/gateway/hooks/clients/table'
 import { listDecisionChanges } from '@sluice/gateway/state/decision-changes'
 import { removeObserveMode } from '@sluice/gateway/state/observe-mode'
-import type { ShadowRow } from '@sluice/ledger/report/gather'
 import { gatherReport } from '@sluice/ledger/report/gather'
+import type { ShadowRow } from '@sluice/ledger/report/report'
 import { writeWhole } from '@sluice/ledger/store/files/write-whole'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
-import { runSteps } from '@sluice/policy/core/steps'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
+import { runSteps } from '@sluice/policy/structures/steps'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
 import { withIndex, withLedger } from '../ledger/source.ts'
+import { CODING_PACK } from '../packs/load-pack.ts'
 import { confirm } from '../terminal/ask.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { CliError } from '../terminal/errors.ts'
 import { GATE_RELOAD_MS_MAX } from '../terminal/limits.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
-import { CODING_PACK } from '../terminal/packs/load-pack.ts'
 import { type PolicyInForce, readPolicyInForce } from './policy-in-force.ts'
 import { readSeenTools } from './seen-tools.ts'
 
@@ -96,7 +96,7 @@ function digestOf(name: string, { documents }: PolicyInForce): { readonly digest
 }
 
 function listObserved(config: GateConfig) {
-  const { policies, policy, house } = config
+  const { policies, policy, basePolicy: house } = config
   const named = Object.entries({ ...policies, ...pickDefined({ policy, house }) })
   return named.flatMap(([name, file]) => {
     const before = readFileSync(file, 'utf8')
@@ -168,8 +168,7 @@ function showMissingPacks(
   output: Output,
 ): void {
   for (const [name, server] of Object.entries(servers)) {
-    const isClient =
-      server.kind === 'builtin' && HOOK_CLIENTS.some((client) => client === server.builtin)
+    const isClient = server.kind === 'builtin' && isHookClient(server.builtin)
     const hasRules = documents.some(({ file, after }) => {
       const { policy } = compile({ file, text: after })
       return [...(policy?.tools.values() ?? [])].some(

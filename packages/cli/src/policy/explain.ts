@@ -2,6 +2,8 @@
 // It is the trace of the evaluation that decides, on counters of its own.
 
 import { classifyCall } from '@sluice/catalogue/classify/classify-call'
+import type { Call } from '@sluice/policy/calls/call'
+import { CATEGORIES, type KnownTool } from '@sluice/policy/calls/tools'
 import {
   factFields,
   findUnnamedCall,
@@ -10,9 +12,6 @@ import {
   splitServerAndName,
   withPast,
 } from '@sluice/policy/cases/sample-facts'
-import type { Call } from '@sluice/policy/core/call'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide, isVisible } from '@sluice/policy/decide/decide'
 import type { TraceStep } from '@sluice/policy/decide/trace'
@@ -25,6 +24,7 @@ import type { Shape } from '@sluice/policy/document/shape'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { answerMaps, combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { loadGatePolicy, POLICY } from '../connect/gate-policy.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'

@@ -3,8 +3,8 @@
 
 import { collectTraffic, evaluateTraffic } from '@sluice/gateway/operations/past-traffic'
 import { idOfDocument } from '@sluice/gateway/operations/recorded-calls'
-import { attempt } from '@sluice/policy/core/attempt'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { withLedger } from '../ledger/source.ts'
 import { plural } from '../terminal/output.ts'
 import { readSeenTools } from './seen-tools.ts'
@@ -32,7 +32,7 @@ export function tryLastWeek(document: CheckedDocument): LastWeek | undefined {
 }
 
 function describeLastWeek({ data, name, text, policy }: CheckedDocument): LastWeek | undefined {
-  const isProtected = policy.protect !== undefined || policy.house?.protect !== undefined
+  const isProtected = policy.protect !== undefined || policy.base?.protect !== undefined
   if (!isProtected && !policy.shadow) return undefined
   const sinceMs = Date.now() - WEEK_MS
   const options = { name, sinceMs, tools: readSeenTools(data), document: policy }

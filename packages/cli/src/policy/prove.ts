@@ -2,11 +2,11 @@
 // refuted comes with the command that shows it.
 
 import { UNSEEN } from '@sluice/guard/show/visible-text'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { bindClaim } from '@sluice/policy/cases/find-call'
 import { GUARD_LABELS } from '@sluice/policy/cases/label-sources'
 import { type Property, readProperties } from '@sluice/policy/cases/properties'
 import { listCovered, type PropertyProof, prove, type ToolProof } from '@sluice/policy/cases/prove'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
 import { globMatches } from '@sluice/policy/language/glob'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'

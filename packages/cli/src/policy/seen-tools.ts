@@ -3,7 +3,7 @@
 import { readGateStore } from '@sluice/gateway/data/gate-store'
 import { readKeptTools } from '@sluice/gateway/tools/stored-tools'
 import { StoreError } from '@sluice/ledger/store/errors'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 
 export function readSeenTools(data: string): KnownTool[] {
   try {

@@ -16,7 +16,7 @@ import {
   type TrafficCall,
 } from '@sluice/gateway/operations/past-traffic'
 import { type StopSuggestion, suggestStops } from '@sluice/gateway/operations/stop-call'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { DATA, findData } from '../connect/find-data.ts'
 import { loadGatePolicy } from '../connect/gate-policy.ts'
 import { readCount, readTime } from '../connect/read-option.ts'

@@ -2,11 +2,12 @@
 // rule that decided. Also reads and runs case files for `coverage`.
 
 import { dirname, resolve } from 'node:path'
+import { type KnownTool, toToolId } from '@sluice/policy/calls/tools'
 import { type PolicyCase, readCases } from '@sluice/policy/cases/cases'
 import { type CaseResult, runCase } from '@sluice/policy/cases/run-cases'
-import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { loadGatePolicy, POLICY, type PolicyOptions } from '../connect/gate-policy.ts'
 import { CliError } from '../terminal/errors.ts'
@@ -74,10 +75,22 @@ export function add(parent: Command, answer: SetExitCode): void {
     })
 }
 
-export type CaseRun = Awaited<ReturnType<typeof runFile>>
+/** A file of cases that was run. */
+export interface CaseRun {
+  readonly file: string
+  readonly policy: CompiledPolicy
+  /** The known tools; empty if there is no file of them. */
+  readonly tools: readonly KnownTool[]
+  /** One for each case, in the order of the file. */
+  readonly results: readonly CaseResult[]
+}
 
 /** Reads one file of cases with its policy and tools, and runs it. */
-export async function runFile(file: string, options: CaseOptions, output: Output) {
+export async function runFile(
+  file: string,
+  options: CaseOptions,
+  output: Output,
+): Promise<CaseRun> {
   const text = readText(file)
   const { cases, problems } = readCases({ file, text })
   for (const problem of problems) output.problem(problem, text)

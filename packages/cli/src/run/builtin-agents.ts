@@ -26,13 +26,15 @@ export function agentsFor(
     const keys = Object.entries(models).flatMap(([name, { key }]) =>
       key === undefined ? [] : [[keyName(name), key] as const],
     )
-    const providers = Object.entries(models).map(([name, { url, key }]) => [
+    const providers = Object.entries(models).map(([name, { key, ...provider }]) => [
       name,
-      key === undefined ? { url } : { url, keyFrom: keyName(name) },
+      key === undefined ? provider : { ...provider, keyFrom: keyName(name) },
     ])
     const service = await Service.start({
       directory: config.data,
       gate,
+      server: Object.entries(config.servers).find(([, { builtin }]) => builtin === 'agents')?.[0],
+      publicUrl: config.publicUrl?.replace(/\/$/, ''),
       resume,
       history,
       models: {
@@ -50,6 +52,10 @@ export function agentsFor(
     return {
       connect: connectBy((caller) => createAgentsServer(service, caller, readPackageVersion())),
       connectCode: connectBy((caller) => createCodeServer(service, caller, readPackageVersion())),
+      triggers: {
+        webhookSecret: (agent, name) => service.webhookSecret({ agent, name }),
+        deliver: ({ agent, ...delivery }) => service.deliver(null, agent, delivery),
+      },
       handOver: (ms) => service.handOver(ms),
       close: () => {
         clearInterval(sweeper)

@@ -2,9 +2,9 @@
 // reason, one limited with the time to try again, one hidden, one held for a person. It speaks MCP as any
 // client would.
 
+import { openHttpRpc, type SendHttp } from '../servers/http-rpc.ts'
 import { defineCommand } from '../terminal/define-command.ts'
 import { CliError } from '../terminal/errors.ts'
-import { openHttpRpc, type SendHttp } from '../terminal/http-rpc.ts'
 import { type Output, printable } from '../terminal/output.ts'
 
 interface DemoReply {

@@ -16,6 +16,16 @@ export interface OpenRequest {
   readonly sentMs: number
 }
 
+/** The digests that records have of arguments, for their plain ones: only a gate has the key. */
+export type KeyDigests = (digests: readonly string[]) => Promise<readonly string[]>
+
+/** A call that a request stands for. */
+interface DescribedCall {
+  readonly name: string
+  /** The plain digest of its arguments; null without any. */
+  readonly digest: string | null
+}
+
 interface RecordedCall extends DecisionRecord {
   /** The server had answered by then: the answer may have been lost with the gate. */
   answeredMs?: number
@@ -23,12 +33,14 @@ interface RecordedCall extends DecisionRecord {
 
 export class InterruptedCalls {
   readonly #data: string
+  readonly #keyDigests: KeyDigests
   /** No record before it is of a call that is open. */
   #from = 1
   #markedMs = Number.NEGATIVE_INFINITY
 
-  constructor(data: string) {
+  constructor(data: string, keyDigests: KeyDigests) {
     this.#data = data
+    this.#keyDigests = keyDigests
   }
 
   /** Called while no request is open, so that few records have to be read if the gate ends. */
@@ -41,24 +53,31 @@ export class InterruptedCalls {
   }
 
   /** For each request the number of its record; null if it was not sent, undefined if that is not known. */
-  find(requests: readonly OpenRequest[]): (number | null | undefined)[] {
+  async find(requests: readonly OpenRequest[]): Promise<(number | null | undefined)[]> {
+    const all = requests.map(describe)
+    const digests = all.flat().flatMap(({ digest }) => digest ?? [])
+    const keyed = await this.#keyDigests(digests)
+    const known = new Map<string | null, string | null>(
+      digests.map((one, at) => [one, keyed[at] ?? one]),
+    )
+    const hasDigest = ({ argsDigest }: RecordedCall, { digest }: DescribedCall) =>
+      argsDigest === digest || argsDigest === known.get(digest)
     const left = this.#read()
-    return requests.map((request) => {
+    return requests.map((request, at) => {
       const { method, sentMs } = request
-      const described = describe(request)
+      const described = all[at] ?? []
       const isNamed = (call: RecordedCall) => described.some(({ name }) => isNameOf(call, name))
       const same = left.findIndex(
         (call) =>
-          described.some(
-            ({ name, digest }) => isNameOf(call, name) && call.argsDigest === digest,
-          ) && (call.answeredMs ?? sentMs) >= sentMs,
+          described.some((one) => isNameOf(call, one.name) && hasDigest(call, one)) &&
+          (call.answeredMs ?? sentMs) >= sentMs,
       )
       if (same >= 0) return left.splice(same, 1)[0]?.seq
       // An approver may have changed the arguments, and long names are cut for a client of all servers.
       const similar = left.find(
         (call) =>
           call.answeredMs === undefined &&
-          (isNamed(call) || described.some(({ digest }) => call.argsDigest === digest)),
+          (isNamed(call) || described.some((one) => hasDigest(call, one))),
       )
       if (similar !== undefined) return similar.seq
       return method === TOOL_CALL || CONTENT_METHODS.has(method) ? null : undefined
@@ -86,7 +105,7 @@ function isNameOf(call: RecordedCall, name: string): boolean {
 }
 
 /** As a gate records it; in a tool mode that is the call which `call_tool` stands for. */
-function describe({ text }: OpenRequest): { name: string; digest: string | null }[] {
+function describe({ text }: OpenRequest): DescribedCall[] {
   const read = readMessages(text, { batches: false })
   const [message] = read.ok ? read.messages : []
   if (message?.kind !== 'request') return []

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { decodeUtf8 } from '@sluice/gateway/shared/decode-utf8'
 import { PIPE_STOPPING } from '@sluice/gateway/shared/transport'
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import { isObject, type JsonObject, parseObject } from '@sluice/policy/core/json'
 import { PLUMBING } from '@sluice/policy/language/methods'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import { isObject, type JsonObject, parseObject } from '@sluice/policy/values/json'
 import { findId } from '@sluice/protocol/find-id'
 import { LineSplitter } from '@sluice/protocol/lines'
 import type { RequestId } from '@sluice/protocol/message'
@@ -150,7 +150,8 @@ export class PipeClient {
     }
     const requests = [...this.#open]
     const lost = requests.filter(([, { method }]) => !PLUMBING.has(method) && method !== SUBSCRIBE)
-    const records = lost.length === 0 ? [] : this.#calls.find(lost.map(([, request]) => request))
+    const records =
+      lost.length === 0 ? [] : await this.#calls.find(lost.map(([, request]) => request))
     for (const [at, [id]] of lost.entries()) {
       this.#open.delete(id)
       this.#tell(writeInterrupted(id, records[at]))

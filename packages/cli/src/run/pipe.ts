@@ -7,8 +7,9 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clientVariables } from '@sluice/gateway/processes/environment'
 import { ALL_SERVERS } from '@sluice/gateway/shared/transport'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CONNECTION_ENDED, connectGate, greet } from '../connect/gate-socket.ts'
+import { keyDigests } from '../connect/key-digests.ts'
 import { gateLog, startGate } from '../connect/start-gate.ts'
 import { ArgumentError, type CliError } from '../terminal/errors.ts'
 import {
@@ -46,7 +47,7 @@ export async function pipe(options: PipeOptions): Promise<0 | 1> {
   const { notice } = hello
   if (typeof notice === 'string' && notice !== '')
     process.stderr.write(`sluice: ${printable(notice)} (--data ${data})\n`)
-  const client = new PipeClient(new InterruptedCalls(data))
+  const client = new PipeClient(new InterruptedCalls(data, (digests) => keyDigests(data, digests)))
   tellSilence(socket, data, server, options.program)
   try {
     for (let before = hello.instance; ; before = hello.instance) {

@@ -25,9 +25,15 @@ export type Described =
 /** By its flags: `-n, --lines <n>`, `<folder>`. */
 export type Flags = Readonly<Record<string, Described>>
 
-/** An option that may be repeated. */
-export function many(doc: string) {
-  return { doc, many: true, unset: [] } as const
+/** An option that may be repeated: its value is a list. */
+export interface RepeatedOption {
+  readonly doc: string
+  readonly many: true
+  readonly unset: readonly []
+}
+
+export function many(doc: string): RepeatedOption {
+  return { doc, many: true, unset: [] }
 }
 
 type Camel<Word> = Word extends `${infer First}-${infer Rest}`
@@ -84,6 +90,20 @@ export type OptionsOf<All> = {
 /** 0 if a command returns nothing. */
 export type ExitCode = 0 | 1 | undefined
 
+/** What a command gets: the values of its arguments and options, as one flat object. */
+export type CommandOptions<Args, All> = Flat<
+  OptionsOf<Args> & OptionsOf<All> & { readonly json?: boolean }
+>
+
+type Flat<All> = { readonly [Name in keyof All]: All[Name] }
+
+/** What runs a command. */
+export type CommandHandler<Args, All> = (
+  options: CommandOptions<Args, All>,
+  output: Output,
+  command: Command,
+) => ExitCode | Promise<ExitCode>
+
 export interface CommandDefinition<Args, All> {
   readonly name: string
   readonly description?: string
@@ -92,18 +112,16 @@ export interface CommandDefinition<Args, All> {
   /** What help says of `--json`; false if there is no such option. */
   readonly json?: string | false
   readonly examples?: string | (() => string)
-  readonly run: (
-    options: OptionsOf<Args> & OptionsOf<All> & { readonly json?: boolean },
-    output: Output,
-    command: Command,
-  ) => ExitCode | Promise<ExitCode>
+  readonly run: CommandHandler<Args, All>
 }
 
-/** Adds the command to its parent. */
+/** Adds a command to its parent. */
+export type AddCommand = (parent: Command, answer: SetExitCode) => void
+
 // biome-ignore lint/complexity/noBannedTypes: without a table there are no values
 export function defineCommand<const Args extends Flags = {}, const All extends Flags = {}>(
   definition: CommandDefinition<Args, All>,
-): (parent: Command, answer: SetExitCode) => void {
+): AddCommand {
   const {
     name,
     description,

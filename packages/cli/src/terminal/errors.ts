@@ -1,8 +1,8 @@
 // Errors that stop a command before it has a result. Such a command exits with 2 and prints two
 // lines: what was wrong and what to do; with --json the problems of a document are included.
 
-import { CodedError } from '@sluice/policy/core/coded-error'
 import type { Problem } from '@sluice/policy/document/problem'
+import { CodedError } from '@sluice/policy/structures/coded-error'
 
 export const ERRORS = {
   CLI_FILE: 'a file could not be read or written',

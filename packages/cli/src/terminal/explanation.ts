@@ -2,12 +2,12 @@
 // limits with what is left, and the decision with its location in the document.
 
 import { classText } from '@sluice/catalogue/classify/classify'
-import type { Action } from '@sluice/policy/core/actions'
-import type { Decision } from '@sluice/policy/core/decision'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Action } from '@sluice/policy/calls/actions'
+import type { Decision } from '@sluice/policy/calls/decision'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { ACTION_STYLES, type Output, printable, type Style, toJsonLine } from './output.ts'
 
 interface ExplainedCall {
@@ -116,7 +116,7 @@ export class Explanation {
 /** The rule's name and `policy.yaml:12`, from its pointer. */
 export function getRuleLocation(document: CompiledPolicy, pointer: string): string {
   const { isOfBase, pointer: bare } = parseRulePointer(pointer)
-  const policy = isOfBase ? document.house : document
+  const policy = isOfBase ? document.base : document
   const rule = policy && listRules(policy).find((candidate) => candidate.pointer === bare)
   if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
   const { line } = policy.position(rule.at)

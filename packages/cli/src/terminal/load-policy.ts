@@ -12,8 +12,8 @@ import { readText } from './read-input.ts'
 export function loadBasePolicy(
   file: string | undefined,
   output: Output,
-): { readonly house?: CompiledPolicy } {
-  return file === undefined ? {} : { house: loadPolicy(file, { name: 'house' }, output).policy }
+): { readonly base?: CompiledPolicy } {
+  return file === undefined ? {} : { base: loadPolicy(file, { name: 'house' }, output).policy }
 }
 
 /** Compiles, prints problems, and continues only without errors. */

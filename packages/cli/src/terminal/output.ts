@@ -4,9 +4,9 @@
 
 import { styleText } from 'node:util'
 import { escapeUnseenJson, visibleText } from '@sluice/guard/show/visible-text'
-import { formatDecimal, isDecimal } from '@sluice/policy/core/decimal'
-import { ExactNumber } from '@sluice/policy/core/json'
 import type { Problem } from '@sluice/policy/document/problem'
+import { formatDecimal, isDecimal } from '@sluice/policy/values/decimal'
+import { ExactNumber } from '@sluice/policy/values/json'
 
 const LINE_WIDTH = 100
 export type Style = Parameters<typeof styleText>[0]

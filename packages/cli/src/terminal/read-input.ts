@@ -3,8 +3,8 @@
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { nearest } from '@sluice/policy/document/nearest'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { JsonLimits } from '@sluice/protocol/json/limits'
 import { readJson } from '@sluice/protocol/json/read-json'
 import { ArgumentError, CliError } from './errors.ts'

@@ -3,9 +3,9 @@
 
 import { isOwnTool, markOwnTool } from '@sluice/catalogue/classify/own-tools'
 import { CLIENT_TOOLS } from '@sluice/gateway/hooks/client-tools'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/calls/tools'
 import { nearest } from '@sluice/policy/document/nearest'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { fileLimits, readJsonText, readText } from './read-input.ts'

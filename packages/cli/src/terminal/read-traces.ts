@@ -2,7 +2,7 @@
 // wrong is reported with its line.
 
 import type { Injection, SessionTrace, TraceCall } from '@sluice/policy/cases/simulate'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { ArgumentError } from './errors.ts'
 import { TRACE_FILE_BYTES_MAX, TRACE_STEPS_MAX } from './limits.ts'
 import { fileLimits, readJsonText, readText } from './read-input.ts'

@@ -2,13 +2,14 @@
 // are loaded when they are opened.
 
 import { QueryClientProvider } from '@tanstack/react-query'
-import { type ComponentType, type JSX, lazy, Suspense, useEffect, useState } from 'react'
+import { type ComponentType, type JSX, Suspense, useEffect, useState } from 'react'
 import type { ServerView, SettingsView } from '../../src/contract/contract.ts'
 import { EVERYTHING, FreezeBanner, FreezeButton } from './freeze.tsx'
 import { keepFocus } from './keep-focus.ts'
+import { Later, LaterPage } from './later.tsx'
 import { usePageTitle } from './page-title.ts'
 import { Approvals } from './pages/approvals/approvals.tsx'
-import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
+import { openInbox, useInbox } from './pages/approvals/inbox.ts'
 import { Overview } from './pages/overview/overview.tsx'
 import { queries, useResource } from './resource.ts'
 import { go, useRoute } from './route.ts'
@@ -31,17 +32,21 @@ interface PageEntry {
   readonly path: string
   readonly says: string
   readonly icon: IconName
-  readonly page: ComponentType
+  readonly page: ComponentType | LaterPage
 }
 
 const PAGES: readonly PageEntry[] = [
   { path: 'overview', says: 'Overview', icon: 'overview', page: Overview },
   { path: 'approvals', says: 'Approvals', icon: 'approvals', page: Approvals },
-  later('ledger', 'Ledger', async () => (await import('./pages/ledger/ledger.tsx')).Ledger),
-  later('servers', 'Servers', async () => (await import('./pages/servers/servers.tsx')).Servers),
-  later('policy', 'Policy', async () => (await import('./pages/policy/policy.tsx')).Policy),
-  later('agents', 'Agents', async () => (await import('./pages/agents/agents.tsx')).Agents),
-  later(
+  pageLater('ledger', 'Ledger', async () => (await import('./pages/ledger/ledger.tsx')).Ledger),
+  pageLater(
+    'servers',
+    'Servers',
+    async () => (await import('./pages/servers/servers.tsx')).Servers,
+  ),
+  pageLater('policy', 'Policy', async () => (await import('./pages/policy/policy.tsx')).Policy),
+  pageLater('agents', 'Agents', async () => (await import('./pages/agents/agents.tsx')).Agents),
+  pageLater(
     'settings',
     'Settings',
     async () => (await import('./pages/settings/settings.tsx')).Settings,
@@ -53,15 +58,15 @@ const ALERT: PageEntry = {
   path: 'alerts',
   says: 'Alert',
   icon: 'warn',
-  page: lazy(async () => ({ default: (await import('./pages/overview/alert.tsx')).AlertPage })),
+  page: new LaterPage(async () => (await import('./pages/overview/alert.tsx')).AlertPage),
 }
 
-function later(
+function pageLater(
   path: Extract<IconName, 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
   says: string,
   load: () => Promise<ComponentType>,
 ): PageEntry {
-  return { path, says, icon: path, page: lazy(async () => ({ default: await load() })) }
+  return { path, says, icon: path, page: new LaterPage(load) }
 }
 
 export function App(): JSX.Element {
@@ -84,12 +89,12 @@ export function App(): JSX.Element {
 function Console(): JSX.Element {
   const { page } = useRoute()
   useEffect(() => openInbox(), [])
-  const pending = listPending(useInbox()).length
+  const { pending, state } = useInbox()
   useEffect(() => {
     if (page === 'live') go('/ledger?follow=1', true)
   }, [page])
   const current = [...PAGES, ALERT].find(({ path }) => path === (page === '' ? 'overview' : page))
-  usePageTitle(current?.says ?? 'Not found', pending)
+  usePageTitle(current?.says ?? 'Not found', pending.length)
   useEffect(() => keepFocus(), [])
   return (
     <div className="shell">
@@ -108,8 +113,8 @@ function Console(): JSX.Element {
               The navigation leads to every page.
             </Empty>
           ) : (
-            <PageBoundary key={current.path}>
-              <current.page />
+            <PageBoundary key={current.path} isGateAway={state === 'lost'}>
+              {current.page instanceof LaterPage ? <Later of={current.page} /> : <current.page />}
             </PageBoundary>
           )}
         </Suspense>
@@ -160,7 +165,7 @@ function Observed(): JSX.Element {
   )
 }
 
-const COUNT_EVERY_MS = 5_000
+const COUNT_EVERY_MS = 15_000
 /** So many pages fit below a page on a phone; the others are under More. */
 const PHONE_PAGES = 5
 
@@ -168,7 +173,7 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
   const servers = useResource<{ servers: ServerView[] }>('/servers', COUNT_EVERY_MS)
   const toReview = (servers.value?.servers ?? []).reduce((sum, one) => sum + one.undecided, 0)
   const counts: Readonly<Record<string, readonly [count: number, says: string]>> = {
-    approvals: [listPending(useInbox()).length, 'pending'],
+    approvals: [useInbox().pending.length, 'pending'],
     servers: [toReview, toReview === 1 ? 'definition to review' : 'definitions to review'],
   }
   const isPhone = useMedia('phone')
@@ -178,9 +183,9 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
   const toLink = ({ path, says, icon }: PageEntry) => {
     const [count = 0, what = ''] = counts[path] ?? []
     return (
-      <Link key={path} to={`/${path}`} className="nav-link" current={path === current}>
+      <Link key={path} to={`/${path}`} className="nav-link" current={path === current} title={says}>
         <Icon name={icon} />
-        <span>{says}</span>
+        <span className="nav-word">{says}</span>
         {count > 0 && (
           <b className="count num">
             {count}
@@ -191,9 +196,14 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
     )
   }
   const search = (
-    <button type="button" className="nav-link nav-search" onClick={() => openShortcut('palette')}>
+    <button
+      type="button"
+      className="nav-link nav-search"
+      title="Go to…"
+      onClick={() => openShortcut('palette')}
+    >
       <Icon name="search" />
-      <span>Go to…</span>
+      <span className="nav-word">Go to…</span>
       <kbd>Ctrl K</kbd>
     </button>
   )
@@ -203,7 +213,7 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
         <>
           <div className="row brand">
             <img src="/icon.svg" alt="" width="22" height="22" />
-            <span>Sluice</span>
+            <span className="nav-word">Sluice</span>
           </div>
           {search}
         </>
@@ -234,10 +244,10 @@ function NavigationFoot(): JSX.Element {
     <div className="nav-foot">
       <FreezeButton target={EVERYTHING} />
       <div className="row line who">
-        <span className="avatar" aria-hidden="true">
+        <span className="avatar" aria-hidden="true" title={me?.name}>
           {me?.name.slice(0, 2).toUpperCase()}
         </span>
-        <div className="who-text cut">
+        <div className="nav-word cut">
           <div className="strong cut">{me?.name}</div>
           <div className="muted small cut" title={me?.roles.join(', ')}>
             {me?.roles.includes('admin') === true ? 'admin' : me?.roles.join(', ')}
@@ -248,7 +258,10 @@ function NavigationFoot(): JSX.Element {
         <ThemeSwitch />
         <ZoneSwitch />
         <Button kind="quiet" onPress={signOut}>
-          <span className="who-text">Sign out</span>
+          <span title="Sign out">
+            <Icon name="out" />
+          </span>
+          <span className="nav-word">Sign out</span>
           <span className="visually-hidden">of the console</span>
         </Button>
       </div>

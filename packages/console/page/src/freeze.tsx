@@ -73,14 +73,12 @@ export function FreezeButton({ target }: { target: FreezeTarget }): JSX.Element 
       <OutcomeBadge word="deny" says="Frozen" />
     )
   if (!mayAct(me, 'approver') || isFrozen) return null
-  const all = (
-    <span>
-      Freeze<span className="wide-only"> everything</span>…
-    </span>
-  )
   const says = (
     <>
-      <Icon name="freeze" /> {isAll ? all : <>Freeze…{what}</>}
+      <span title={isAll ? 'Freeze everything' : undefined}>
+        <Icon name="freeze" />
+      </span>{' '}
+      {isAll ? <span className="nav-word">Freeze everything…</span> : <>Freeze…{what}</>}
     </>
   )
   return <AskButton {...toQuestion(target)} says={says} button="quiet" />

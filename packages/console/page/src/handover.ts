@@ -2,7 +2,7 @@
 // alone: when a page is left it is stored for a moment, for the page that follows in this tab, and another tab
 // gets it from one that is open.
 
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 
 const KEY = 'sluice-handover'
 const CHANNEL = 'sluice-session'

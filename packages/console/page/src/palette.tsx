@@ -170,7 +170,6 @@ const SHORTCUTS = {
   '?': 'This list',
   'j, k or arrows': 'Next and previous in a list',
   'a, d': 'Approvals: approve, deny',
-  'Enter on a grip': 'Policy: take a piece; Tab chooses a column, Enter drops it',
   Escape: 'Close a dialog or drawer',
 } as const
 

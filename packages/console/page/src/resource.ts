@@ -20,6 +20,14 @@ export interface Resource<Value> {
   readonly reload: () => void
 }
 
+/** What `useResource` shows, for what a person does with it: fetched unless it is there and fresh. */
+export function fetchResource<Value>(path: string): Promise<Value> {
+  return queries.fetchQuery({
+    queryKey: [path],
+    queryFn: ({ signal }) => get<Value>(path, signal),
+  })
+}
+
 /** Nothing is fetched while `path` is undefined. `everyMs`: polling interval. */
 export function useResource<Value>(
   path: string | undefined,

@@ -1,13 +1,20 @@
 // The current route: the path names the page and what is open in it, the query the filters, so that
 // every view can be linked to and the back button works.
 
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { SharedValue, useShared } from './shared-value.ts'
 
 const route = new SharedValue(read())
 
-/** `rest`: what follows the page in the path, decoded. */
-function read() {
+/** The address of the page. */
+export interface Route {
+  readonly page: string
+  /** What follows the page in the path, decoded. */
+  readonly rest: readonly string[]
+  readonly query: URLSearchParams
+}
+
+function read(): Route {
   const [page = '', ...rest] = location.pathname.split('/').slice(1).map(decode)
   return { page, rest: rest.filter(Boolean), query: new URLSearchParams(location.search) }
 }
@@ -44,6 +51,6 @@ export function pathTo(page: string, ...rest: string[]): string {
   return `/${[page, ...rest.map(encodeURIComponent)].join('/')}`
 }
 
-export function useRoute() {
+export function useRoute(): Route {
   return useShared(route)
 }

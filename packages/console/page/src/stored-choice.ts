@@ -1,6 +1,6 @@
 // A choice of the user, stored in the browser. Storage may be disabled: then it lasts as long as the page.
 
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 
 export function readChoice(key: string): string | null {
   return attempt(() => localStorage.getItem(key), null)

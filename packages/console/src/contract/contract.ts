@@ -16,6 +16,8 @@ export type {
   Vote,
 } from '@sluice/access/approvals/approval'
 export type { PersonView, Role } from '@sluice/access/identity/person'
+export type { ComparedSide, TurnComparison } from '@sluice/agents/tools/compare-turns'
+export type { ScheduleView } from '@sluice/agents/tools/schedule-tools'
 export type { OutcomeLabel } from '@sluice/ledger/records/outcome-label'
 export type {
   AgentEvent,
@@ -29,6 +31,7 @@ export type {
   LimitsView,
   SentAlertView,
 } from '../endpoints/alerts-endpoints.ts'
+export type { LinesView } from '../endpoints/approval-lines.ts'
 export type { PolicyVersion } from '../endpoints/console-store.ts'
 export type {
   PendingDefinitionsView,
@@ -59,6 +62,7 @@ export type {
 export type { CountedName } from '../queries/overview.ts'
 export type { PolicyDraft } from '../queries/policy-drafts.ts'
 export type { CallAddress } from '../queries/read-requests.ts'
+export type { RuleText } from '../queries/rule-text.ts'
 export type { AgentUsage, UsageFigures } from '../queries/usage-view.ts'
 export type { RecordedSum } from '../queries/value-queries.ts'
 export type { ExternalSignInStart, IssuerAnswer } from '../sign-in/external-sign-in.ts'

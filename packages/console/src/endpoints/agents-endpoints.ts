@@ -9,13 +9,23 @@ import { AgentError } from '@sluice/agents/shared/errors'
 import { FORK_NAME_MAX } from '@sluice/agents/shared/limits'
 import type { HistoryEntry } from '@sluice/agents/step-thread/operation-results'
 import type { Steps } from '@sluice/agents/step-thread/step-client'
+import { callTool } from '@sluice/agents/tools/all-tools'
+import { compareTurns } from '@sluice/agents/tools/compare-turns'
+import { Gallery } from '@sluice/agents/tools/gallery'
+import { scheduleView } from '@sluice/agents/tools/schedule-tools'
+import { historyView } from '@sluice/agents/tools/views'
 import { processClock } from '@sluice/ledger/store/process-clock'
 import { required, text, textOrEmpty } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
 import { type Endpoint, endpoint, type Route } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
-import { type AgentTurns, findFailure, listTurns } from '../queries/agent-turns.ts'
+import {
+  type AgentTurns,
+  type DigestArguments,
+  findFailure,
+  listTurns,
+} from '../queries/agent-turns.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import {
   AGENT_CALLS_READ,
@@ -34,12 +44,19 @@ const FILE = {
   ...TURN,
   path: required(text(4_096), 'which file'),
 } as const
+const OWNER = required(text(200), 'whose it is to be')
 const REASON = { reason: required(textOrEmpty(1_000), 'in its journal') } as const
+
+/** The calls of agents in the audit log. */
+interface AgentRecords {
+  readonly reader: LedgerReader
+  readonly digestsOf: DigestArguments
+}
 
 /** `service`: undefined if the gate runs no agents. */
 export function agentsEndpoints(
   service: () => Service | undefined,
-  reader: LedgerReader,
+  records: AgentRecords,
 ): Endpoint[] {
   const running = (): Service => {
     const agents = service()
@@ -70,10 +87,36 @@ export function agentsEndpoints(
         return toAgentUsage(stretch, report)
       },
     }),
+    endpoint('GET /api/agent-tools', {
+      role: 'viewer',
+      input: { owner: OWNER },
+      summary:
+        'the tools of the gate that an agent of a principal can be given, with their classes',
+      handle: ({ input: { owner }, person }) =>
+        withApiErrors(async () => {
+          mustOwn(person, owner)
+          const tools = await running().listTools(owner)
+          return { tools: tools.map(({ server, name, category }) => ({ server, name, category })) }
+        }),
+    }),
     endpoint('POST /api/agents', {
       role: 'viewer',
       input: {
-        owner: required(text(200), 'whose it is to be'),
+        owner: OWNER,
+        agent: { shape: { kind: 'any' }, doc: 'the arguments of `wasm_agent_create`' },
+      },
+      summary: 'create an agent for one of the principals one owns',
+      handle: ({ input: { owner, agent }, person }) =>
+        withApiErrors(async () => {
+          mustOwn(person, owner)
+          const made = await callAgentsTool('wasm_agent_create', Object(agent), running(), owner)
+          return { id: String(Object(Object(made).agent).id) }
+        }),
+    }),
+    endpoint('POST /api/agents/import', {
+      role: 'viewer',
+      input: {
+        owner: OWNER,
         agent: { shape: { kind: 'any' }, doc: 'as it was exported' },
       },
       summary: 'bring an exported agent in, for one of the principals one owns',
@@ -84,13 +127,13 @@ export function agentsEndpoints(
           return { id: agent.id }
         }),
     }),
-    ...lookEndpoints(running, reader),
+    ...lookEndpoints(running, records),
     ...actEndpoints(running),
   ]
 }
 
 /** What an agent says and holds. */
-function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[] {
+function lookEndpoints(running: () => Service, records: AgentRecords): Endpoint[] {
   return [
     ownEndpoint(running, 'GET /api/agents/:id', {
       input: TURN,
@@ -107,7 +150,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
     }),
     ownEndpoint(running, 'GET /api/agents/:id/turns', {
       summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
-      work: ({ steps }, { id }, { owner }) => readTurns({ steps, reader, owner }, id),
+      work: ({ steps }, { id }, { owner }) => readTurns({ ...records, steps, owner }, id),
     }),
     ownEndpoint(running, 'GET /api/agents/:id/watch', {
       summary: 'what an agent does, as it comes: events `text` and `step`',
@@ -125,6 +168,26 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
       work: async ({ steps }, { id, path, turn = null }) => {
         const file = await steps.fileAt(null, id, path, turn, processClock.nowMs())
         return { path, isText: file.isText, text: file.text.slice(0, FILE_LENGTH_SHOWN) }
+      },
+    }),
+    ownEndpoint(running, 'GET /api/agents/:id/compare', {
+      input: { with: required(text(64), 'the other agent') },
+      summary: 'the first turn in which two agents differ, and what each has used',
+      work: async ({ steps }, { id, with: other }, { owner }) => {
+        const linesOf = async (each: string) => {
+          const { agent } = await steps.standing(owner, each, processClock.nowMs())
+          const entries = await readJournal(steps, owner, each)
+          return entries.map((entry) => historyView(entry, { price: agent.price }))
+        }
+        return compareTurns(await linesOf(id), await linesOf(other))
+      },
+    }),
+    ownEndpoint(running, 'GET /api/agents/:id/schedules', {
+      summary: 'the schedules of an agent: their next time, and what became of the last',
+      work: async ({ steps }, { id }, { owner }) => {
+        const rows = await steps.schedules(owner, null)
+        const own = rows.filter(({ agent }) => agent === id)
+        return { schedules: own.map((row) => scheduleView(row)) }
       },
     }),
     ownEndpoint(running, 'GET /api/agents/:id/export', {
@@ -168,18 +231,46 @@ function actEndpoints(running: () => Service): Endpoint[] {
       work: async (agents, { id }, { owner }) =>
         agentView(await agents.resume(owner, id, {}), true),
     }),
+    ownEndpoint(running, 'POST /api/agents/:id/unschedule', {
+      input: { name: required(text(64), 'of the schedule') },
+      summary: 'remove a schedule of an agent',
+      work: async (agents, { id, name }, { owner }) => {
+        await agents.unschedule(owner, id, name)
+        return { name }
+      },
+    }),
     ownEndpoint(running, 'POST /api/agents/:id/fork', {
       input: {
+        model: { shape: textOrEmpty(256), doc: 'another model; that of the agent without it' },
         turn: required(orNull(COUNT), 'of this turn; null for now'),
         name: { shape: textOrEmpty(FORK_NAME_MAX), doc: 'what people call it' },
       },
       summary: 'a copy that goes its own way, of now or of an earlier turn',
-      work: async (agents, { id, turn, name }, { owner }) => {
-        const [fork] = await agents.fork(owner, id, { turn, name })
+      work: async (agents, { id, turn, name, model }, { owner }) => {
+        const [fork] = await agents.fork(owner, id, { turn, name, model: model || undefined })
         return { id: fork?.id ?? '' }
       },
     }),
   ]
+}
+
+/** Calls a tool of agents as a principal: its arguments are checked as those of any caller. */
+function callAgentsTool(
+  name: string,
+  args: object,
+  service: Service,
+  owner: string,
+): Promise<object> {
+  const gallery = new Gallery(service.steps)
+  const { signal } = new AbortController()
+  return callTool(name, args, {
+    service,
+    gallery,
+    owner,
+    parent: undefined,
+    signal,
+    onProgress: undefined,
+  })
 }
 
 /** Acts as the agent's owner, if the role of the person allows it. */
@@ -222,11 +313,11 @@ function mustOwn(person: Person, owner: string): void {
 
 /** Its own, and before them those of the agent that it is a fork of, if that is still there. */
 async function readTurns(
-  from: { readonly steps: Steps; readonly reader: LedgerReader; readonly owner: string },
+  from: AgentRecords & { readonly steps: Steps; readonly owner: string },
   id: string,
   origins = FORK_ORIGINS_READ,
 ): Promise<AgentTurns> {
-  const { steps, reader, owner } = from
+  const { digestsOf, steps, reader, owner } = from
   const { agent } = await steps.standing(owner, id, processClock.nowMs())
   const origin = originOf(agent)
   const isRead = origin !== null && origins > 0
@@ -235,7 +326,7 @@ async function readTurns(
   const history = await readJournal(steps, owner, id)
   const query = { agent: id, limit: AGENT_CALLS_READ }
   const { calls, behind } = await reader.ask('page', query as never)
-  const turns = [...shared, ...listTurns(agent, history, calls)]
+  const turns = [...shared, ...listTurns(agent, history, calls, digestsOf)]
   return { turns, failure: findFailure(history), behind }
 }
 

@@ -1,10 +1,12 @@
 // Alerts and limits for the console: what is watched, what was sent, a test message, and how full limits
 // are. The engine is in the gate (gateway/alerts).
 
-import type { AlertList } from '@sluice/gateway/alerts/alerts'
+import type { AlertDelivery, AlertList } from '@sluice/gateway/alerts/alerts'
 import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import { LIMITS_SHOWN_MAX } from '@sluice/gateway/alerts/limits'
+import type { LimitInUse } from '@sluice/gateway/alerts/limits-in-use'
 import { isOngoing, type ListedAlert, listStored } from '@sluice/gateway/alerts/stored-alerts'
+import type { AlertsConfig } from '@sluice/gateway/config/alerts'
 import { clockNow } from '@sluice/gateway/start/open-alerts'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
 import { ALERT_HANDLED } from '@sluice/ledger/records/event-title'
@@ -14,10 +16,58 @@ import { ApiError } from '../http/errors.ts'
 import type { AlertHandling } from '../queries/ledger-queries.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 
-export type LimitsView = Awaited<ReturnType<typeof viewLimits>>
-export type AlertsView = Awaited<ReturnType<typeof viewAlerts>>
-export type SentAlertView = ReturnType<typeof toView>
-export type AlertTest = Awaited<ReturnType<typeof sendTest>>
+/** `GET /api/limits`. */
+export interface LimitsView {
+  /** The fullest first; others are cut off. */
+  readonly limits: readonly LimitView[]
+  /** How many limits have something used. */
+  readonly count: number
+}
+
+/** A limit of the policy that has something used. */
+export interface LimitView extends Omit<LimitInUse, 'key' | 'id'> {
+  /** The tool, the category or the name of the limit. */
+  readonly limit: string
+  /** The values that the limit counts by; empty if it counts for everyone. */
+  readonly whose: string
+}
+
+/** `GET /api/alerts`. */
+export interface AlertsView {
+  /** What this gate sends alerts for; null if its configuration has no `alerts`. */
+  readonly alerts: AlertsConfig | null
+  /** Alerts of all gates that share a store, the newest first. */
+  readonly sent: readonly SentAlertView[]
+  /** False if the shared store does not answer: alerts of other gates may be missing. */
+  readonly isComplete: boolean
+}
+
+/** An alert that was sent. */
+export interface SentAlertView {
+  readonly id: string
+  /** The gate that noticed it; empty if there is only one. */
+  readonly gate: string
+  readonly atMs: number
+  readonly kind: ListedAlert['kind']
+  readonly title: string
+  readonly facts: readonly { readonly name: string; readonly value: string }[]
+  /** Words in an answer that the alert is about; empty if it is not about an answer. */
+  readonly found: string
+  /** The page of the console where one acts on it. */
+  readonly page: string
+  /** `past`: it has happened, and does not end. `unknown`: it had not ended when its gate was lost. */
+  readonly state: 'ongoing' | 'over' | 'past' | 'unknown'
+  readonly overAtMs: number | null
+  /** Channels that did not take the alert. */
+  readonly undelivered: readonly string[]
+  /** Who said that it is handled; null if nobody did. */
+  readonly handled: AlertHandling | null
+}
+
+/** `POST /api/alerts/test`: what became of the test message on each channel. */
+export interface AlertTest {
+  readonly deliveries: readonly AlertDelivery[]
+}
 
 export function alertsEndpoints(parts: AdminParts, reader: LedgerReader): Endpoint[] {
   return [
@@ -52,8 +102,7 @@ export function alertsEndpoints(parts: AdminParts, reader: LedgerReader): Endpoi
   ]
 }
 
-/** The fullest first; `count` has all that have something used. */
-async function viewLimits({ limits }: AdminParts) {
+async function viewLimits({ limits }: AdminParts): Promise<LimitsView> {
   const all = await limits.list(clockNow())
   const shown = all.slice(0, LIMITS_SHOWN_MAX).map(({ key, id: _, ...rest }) => ({
     ...describeLimitKey(key),
@@ -62,8 +111,7 @@ async function viewLimits({ limits }: AdminParts) {
   return { limits: shown, count: all.length }
 }
 
-/** `alerts` is null if the configuration has none; `isComplete` is false if the shared store does not answer. */
-async function viewAlerts(parts: AdminParts, reader: LedgerReader) {
+async function viewAlerts(parts: AdminParts, reader: LedgerReader): Promise<AlertsView> {
   // An alert may be about a ledger that cannot be read.
   const readHandled = async () => reader.ask('handledAlerts', undefined as never)
   const [{ alerts: sent, isComplete }, handled] = await Promise.all([
@@ -85,8 +133,7 @@ function listAlerts({ alerts, alertRows }: AdminParts): Promise<AlertList> {
   )
 }
 
-/** `why` of a delivery is empty if it was sent. */
-async function sendTest({ alerts }: AdminParts, by: string) {
+async function sendTest({ alerts }: AdminParts, by: string): Promise<AlertTest> {
   if (alerts === undefined)
     throw new ApiError(
       'API_REFUSED',
@@ -96,7 +143,7 @@ async function sendTest({ alerts }: AdminParts, by: string) {
   return { deliveries: await alerts.test(by) }
 }
 
-function toView(alert: ListedAlert, handled: AlertHandling | undefined) {
+function toView(alert: ListedAlert, handled: AlertHandling | undefined): SentAlertView {
   const { id, gate, atMs, kind, title, facts, found = '', page, overAtMs = null } = alert
   const { undelivered } = alert
   const state = stateOf(alert)
@@ -104,8 +151,7 @@ function toView(alert: ListedAlert, handled: AlertHandling | undefined) {
   return { ...what, state, overAtMs, undelivered, handled: handled ?? null }
 }
 
-/** `past`: it has happened, and does not end. `unknown`: it had not ended when its gate was lost. */
-function stateOf(alert: ListedAlert) {
+function stateOf(alert: ListedAlert): SentAlertView['state'] {
   if (alert.overAtMs !== undefined) return 'over'
   if (!isOngoing(alert)) return 'past'
   // Nobody else sees whether it still is.

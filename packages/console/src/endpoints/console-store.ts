@@ -60,6 +60,13 @@ export class ConsoleStore {
     return row === undefined ? undefined : String(row.text)
   }
 
+  /** The text of a document by its digest, as records name it. */
+  findText(name: string, digest: string): string | undefined {
+    const sql = 'SELECT text FROM versions WHERE name = ? AND digest = ? ORDER BY id DESC LIMIT 1'
+    const row = this.#database.prepare(sql).get(name, digest)
+    return row === undefined ? undefined : String(row.text)
+  }
+
   addVersion({ atMs, name, digest, text, by, why }: SavedVersion): void {
     this.#database
       .prepare('INSERT INTO versions (at, name, digest, text, by, why) VALUES (?, ?, ?, ?, ?, ?)')

@@ -3,7 +3,7 @@
 import { COUNT } from '@sluice/access/identity/answer-shapes'
 import type { Query } from '@sluice/ledger/query/query'
 import { OUTCOME_LABELS } from '@sluice/ledger/records/outcome-label'
-import { parseConditions } from '@sluice/ledger/records/recorded-values'
+import { parseConditions, TAGS } from '@sluice/ledger/records/recorded-values'
 import { integer, required, text, word } from '@sluice/policy/document/build-shape'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
@@ -11,13 +11,14 @@ import { explainCall } from '../queries/call-views.ts'
 import type { NamesRequest } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import type { CallAddress } from '../queries/read-requests.ts'
-import type { ruleTextOf } from '../queries/rule-text.ts'
+import type { RuleText } from '../queries/rule-text.ts'
+import { SUMMED_BY } from '../queries/value-queries.ts'
 import { STRETCH, toStretch } from './stretch.ts'
 
 export interface LiveEndpointParts {
   readonly reader: LedgerReader
   /** The rule of a pointer, as written in the document in force. */
-  readonly ruleText: (policy: string, pointer: string) => ReturnType<typeof ruleTextOf>
+  readonly ruleText: (policy: string, pointer: string) => RuleText | null
   /** What a session is called; its id if that is not known any more. */
   readonly nameSession: (session: string) => string
   readonly nowMs: () => number
@@ -38,7 +39,7 @@ export const FILTER = {
   untilMs: STRETCH.untilMs,
   text: { shape: TEXT, doc: 'words that the record has' },
   word: { shape: word(OUTCOME_LABELS), doc: 'how it ended' },
-  where: { shape: TEXT, doc: 'recorded values: `args.amount > 5000`, several with `;`' },
+  where: { shape: TEXT, doc: 'recorded values and tags: `args.amount > 5000; approver:ada`' },
 } as const
 const QUERY = {
   ...FILTER,
@@ -51,7 +52,8 @@ const QUERY = {
   after: { shape: COUNT, doc: 'only records after this one' },
   limit: { shape: integer(1, 500), doc: 'at most so many' },
 } as const
-const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code', 'value'] as const
+const COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code', 'value'] as const
+const NAMED_COLUMNS = [...COLUMNS, ...TAGS] as const
 const NAMES = {
   of: required(word(NAMED_COLUMNS satisfies readonly NamesRequest['of'][]), 'the column'),
   text: { shape: { ...TEXT, empty: true }, doc: 'what they contain' },
@@ -87,10 +89,14 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
     }),
     endpoint('GET /api/overview', {
       role: 'viewer',
-      input: STRETCH,
+      input: {
+        ...STRETCH,
+        top: { shape: integer(1, 1_000), doc: 'so many tools, the most called first' },
+      },
       summary:
         'calls of a stretch of time by outcome, reason, principal, agent and tool (Overview)',
-      handle: ({ input }) => reader.ask('overview', toStretch(input, nowMs())),
+      handle: ({ input }) =>
+        reader.ask('overview', { ...toStretch(input, nowMs()), top: input.top }),
     }),
     endpoint('GET /api/ledger/events', {
       role: 'viewer',
@@ -109,9 +115,14 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
 function sumEndpoint(reader: LedgerReader): Endpoint {
   return endpoint('GET /api/ledger/sum', {
     role: 'viewer',
-    input: { ...FILTER, sort: required(TEXT, 'the path of the value') },
+    input: {
+      ...FILTER,
+      sort: required(TEXT, 'the path of the value'),
+      by: { shape: word(SUMMED_BY), doc: 'also for each caller, or each approver' },
+    },
     summary: 'sum, smallest and largest of a recorded value of the same calls (RecordedSum)',
-    handle: ({ input, request }) => reader.ask('sum', toQuery(input), request),
+    handle: ({ input: { by, ...input }, request }) =>
+      reader.ask('sum', { query: toQuery(input), by }, request),
   })
 }
 

@@ -3,17 +3,46 @@
 
 import { enterStep } from '@sluice/gateway/shared/current-step'
 import { Slices } from '@sluice/gateway/shared/slices'
-import { findDangers } from '@sluice/gateway/tools/find-dangers'
+import { type DefinitionDanger, findDangers } from '@sluice/gateway/tools/find-dangers'
 import type { PendingDefinition, Pins } from '@sluice/gateway/tools/pins'
-import type { JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { DefinitionRefusal } from '@sluice/gateway/tools/refused-definitions'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { DEFINITION_LENGTH_SHOWN, PENDING_LENGTH_SHOWN, PENDING_SHOWN } from '../queries/limits.ts'
 
-export type PendingDefinitionsView = Awaited<ReturnType<typeof viewPendingDefinitions>>
-export type PendingDefinitionView = ReturnType<typeof toView>
+/** `GET /api/pins`. */
+export interface PendingDefinitionsView {
+  /** Those that wait for a decision first, refused ones last. */
+  readonly held: readonly PendingDefinitionView[]
+  /** How many others wait; absent if all are shown. */
+  readonly more?: number
+}
 
-/** Those that wait for a decision first, refused ones last; `more` says how many are not shown. */
-export async function viewPendingDefinitions(pins: Pick<Pins, 'held' | 'acceptedOf'>) {
+/** A definition of a tool that waits for a person. */
+export interface PendingDefinitionView {
+  readonly server: string
+  readonly name: string
+  readonly category: string
+  /** The category is a guess. */
+  readonly unknown: boolean
+  /** Why the definition waits. */
+  readonly because: string
+  readonly changes: readonly string[]
+  /** Digest of the definition that was looked at: what is accepted is this one and no other. */
+  readonly digest: string
+  /** The accepted definition as text, one member a line; empty if none was accepted. */
+  readonly before: string
+  /** The new definition, in the same form. */
+  readonly after: string
+  /** Words to the model, hidden text and the like in the new definition: it looks like an attack. */
+  readonly dangers: readonly DefinitionDanger[]
+  /** Who refused the definition; null if nobody did. */
+  readonly refused: DefinitionRefusal | null
+}
+
+export async function viewPendingDefinitions(
+  pins: Pick<Pins, 'held' | 'acceptedOf'>,
+): Promise<PendingDefinitionsView> {
   const { held } = pins
   const undecided = held.filter(({ refused }) => refused === undefined)
   const refused = held.filter((one) => one.refused !== undefined)
@@ -36,7 +65,7 @@ export async function viewPendingDefinitions(pins: Pick<Pins, 'held' | 'accepted
 function toView(
   { tool, digest, because, changes, refused }: PendingDefinition,
   before: ToolDefinition | undefined,
-) {
+): PendingDefinitionView {
   const { server, name } = tool.definition
   return {
     server,
@@ -45,14 +74,10 @@ function toView(
     unknown: tool.unknown === true,
     because,
     changes,
-    // Of the definition that was looked at: what is accepted is this one and no other.
     digest,
-    // Definitions as text, one member a line; `before` is empty if none was accepted.
     before: before === undefined ? '' : toIndentedJson(before as unknown as JsonValue),
     after: toIndentedJson(tool.definition as unknown as JsonValue),
-    // Words to the model, hidden text and the like in the new definition: it looks like an attack.
     dangers: findDangers(tool),
-    // A person does not want it.
     refused: refused ?? null,
   }
 }

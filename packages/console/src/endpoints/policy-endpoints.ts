@@ -6,11 +6,9 @@ import { basename } from 'node:path'
 import { BASE_POLICY } from '@sluice/gateway/config/grants'
 import { makeDocument, type PolicyDocument } from '@sluice/gateway/state/documents'
 import type { Policies } from '@sluice/gateway/state/policies'
+import { ACTIONS } from '@sluice/policy/calls/actions'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
 import { moveRule } from '@sluice/policy/change/edit-rule'
-import { ACTIONS } from '@sluice/policy/core/actions'
-import { attempt } from '@sluice/policy/core/attempt'
-import { InputError } from '@sluice/policy/core/operation-error'
-import { CATEGORIES } from '@sluice/policy/core/tools'
 import {
   BOOLEAN,
   form,
@@ -23,10 +21,13 @@ import {
 } from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { InputError } from '@sluice/policy/structures/operation-error'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { REPLAY_MS } from '../queries/limits.ts'
+import { ruleTextOf } from '../queries/rule-text.ts'
 import { isVersioned, SAVE, type SavePolicyParts, savePolicy } from './save-policy.ts'
 
 export interface PolicyEndpointParts extends SavePolicyParts {
@@ -47,6 +48,13 @@ const MOVE = object('a move', {
       value: required(text(40), 'from which on'),
     }),
     doc: 'only calls from a value on',
+  },
+  also: {
+    shape: object('an alternative', {
+      argument: required(text(600), 'of the tool'),
+      value: required(text(2_000), 'a number up to which, or the JSON of just this text'),
+    }),
+    doc: 'beside what the condition of the rule allows',
   },
 })
 const ARGUMENT = form(
@@ -73,8 +81,28 @@ const DRAFT = {
   days: { shape: integer(1, 30), doc: 'on those of so many; 1 unless said' },
   test: { shape: TEST, doc: 'a case to add' },
 } as const
-export type PolicyView = ReturnType<typeof viewPolicies>
-export type PolicyDocumentView = ReturnType<typeof viewOf>
+
+/** `GET /api/policy`. */
+export interface PolicyView {
+  readonly documents: readonly PolicyDocumentView[]
+  /** What waits or is wrong; empty if the files are in force. */
+  readonly why: string
+}
+
+/** A document as its file is now. */
+export interface PolicyDocumentView extends PolicyDocument {
+  /** It is the base policy, which every other one is combined with. */
+  readonly house: boolean
+  /** Whether this text is what is in force; else it waits or has errors. */
+  readonly inForce: boolean
+  /** The text that decides calls, and its digest. */
+  readonly textInForce: string
+  readonly digestInForce: string
+  /** Why the document cannot be saved from the console; empty if it can. */
+  readonly fixed: string
+  /** The file lies in a checkout: what is saved is a patch to take along. */
+  readonly versioned: boolean
+}
 
 export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   const { policies, store, reader, flushTools, nowMs } = parts
@@ -83,6 +111,17 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       role: 'viewer',
       summary: 'the policy documents as their files are now, and whether that is in force',
       handle: () => viewPolicies(policies),
+    }),
+    endpoint('GET /api/policy/rule', {
+      role: 'viewer',
+      input: { rule: required(text(1_000), 'its pointer, as a decision names it') },
+      summary: 'a rule as it is written in each document in force that has it (RuleText)',
+      handle: ({ input: { rule } }) => ({
+        rules: [...policies.documents.values()].flatMap(({ name, digest }) => {
+          const found = ruleTextOf(policies.documents, `${name} ${digest}`, rule)
+          return found === null ? [] : [found]
+        }),
+      }),
     }),
     endpoint('GET /api/policy/schema', {
       role: 'viewer',
@@ -135,22 +174,21 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   ]
 }
 
-/** `why` says what waits or is wrong; it is empty if the files are in force. */
-function viewPolicies({ documents, why }: Policies) {
+function viewPolicies({ documents, why }: Policies): PolicyView {
   return { documents: [...documents.values()].map(viewOf), why }
 }
 
 /** A file that cannot be read just now is shown as it is in force. */
-function viewOf(document: PolicyDocument) {
+function viewOf(document: PolicyDocument): PolicyDocumentView {
   const { name: called, file } = document
   const now = readAgain(document)
   return {
     ...now,
     house: called === BASE_POLICY,
     inForce: now.digest === document.digest,
-    // Why it cannot be saved from here; empty if it can.
+    textInForce: document.text,
+    digestInForce: document.digest,
     fixed: document.isWithin ? `this policy stands in ${basename(file)} itself` : '',
-    // The file lies in a checkout: what is saved is a patch to take along.
     versioned: isVersioned(file),
   }
 }
@@ -163,7 +201,7 @@ function readAgain(document: PolicyDocument): PolicyDocument {
   )
 }
 
-function moved(text: string, { tool, category, to, from }: ShapeValue<typeof MOVE>): string {
+function moved(text: string, { tool, category, to, from, also }: ShapeValue<typeof MOVE>): string {
   if ((tool === undefined) === (category === undefined))
     throw new InputError('a move names a `tool` or a `category`, one of them', 'name one')
   const made = moveRule(text, {
@@ -172,7 +210,8 @@ function moved(text: string, { tool, category, to, from }: ShapeValue<typeof MOV
       : { section: 'tools', key: tool }),
     to,
     ...(from === undefined ? {} : { from }),
+    ...(also === undefined ? {} : { also }),
   })
   if ('text' in made) return made.text
-  throw new ApiError('API_REFUSED', made.refused, 'change it in the text beside the board')
+  throw new ApiError('API_REFUSED', made.refused, 'change it in the text of the policy')
 }

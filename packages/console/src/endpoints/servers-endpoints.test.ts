@@ -1,7 +1,7 @@
 import { classify } from '@sluice/catalogue/classify/classify'
 import type { PendingDefinition } from '@sluice/gateway/tools/pins'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
 import type { ToolPage } from '../contract/contract.ts'
 import {

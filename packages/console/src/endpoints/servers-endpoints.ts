@@ -12,15 +12,16 @@ import { readServerTools } from '@sluice/gateway/front/sessions/list-tools'
 import { enterStep } from '@sluice/gateway/shared/current-step'
 import { Slices } from '@sluice/gateway/shared/slices'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
-import { withoutValues } from '@sluice/gateway/state/servers'
+import { type PendingServer, withoutValues } from '@sluice/gateway/state/servers'
 import type { ServerFailure } from '@sluice/gateway/tools/server-notes'
 import { markdownOf } from '@sluice/guard/show/page-markdown'
-import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/calls/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { required, text } from '@sluice/policy/document/build-shape'
 import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
+import type { BoardTool } from '../queries/board.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../queries/limits.ts'
 import { toIndentedJson, viewPendingDefinitions } from './pending-definitions.ts'
@@ -30,10 +31,102 @@ export interface ServersEndpointParts {
   readonly reader: LedgerReader
 }
 
-export type ServersView = Awaited<ReturnType<typeof viewServers>>
-export type ServerView = ReturnType<typeof serverViews>[number]
-export type ToolView = Awaited<ReturnType<typeof toolViews>>[number]
-export type ToolPage = ReturnType<typeof pageOf>
+/** `GET /api/servers`. */
+export interface ServersView {
+  readonly servers: readonly ServerView[]
+  readonly pending: readonly PendingServerView[]
+  /** Why processes of servers are not isolated; empty if they are. */
+  readonly unconfined: string
+}
+
+/** How a server is now. */
+export interface ServerState {
+  readonly state: 'up' | 'idle' | 'starting' | 'failing' | 'needs login' | 'frozen'
+  /** Why it fails or is frozen; else empty. */
+  readonly why: string
+}
+
+/** How a server is, and what it offers. */
+export interface ServerView extends ServerState {
+  readonly name: string
+  readonly kind: ServerConfig['kind']
+  /** The program or the address, without what is secret. */
+  readonly where: string
+  /** What the process may do; empty if the gate starts none. */
+  readonly sandbox: string
+  /** Which token it is called with, until when, and the last refusal; empty if it needs none. */
+  readonly credential: string
+  /** Hosts that the process tried and that its sandbox does not name. */
+  readonly refusedHosts: readonly string[]
+  readonly sessions: number
+  readonly openRequests: number
+  readonly tools: number
+  /** The tools were listed since the gate started. */
+  readonly listed: boolean
+  /** A client has hooks that an older version of Sluice wrote. */
+  readonly oldHooks: boolean
+  /** How many tools appeared after the first list and were not looked at yet. */
+  readonly new: number
+  /** How many definitions are neither listed nor called because a person has to accept them. */
+  readonly held: number
+  /** How many of `held` were not refused either. */
+  readonly undecided: number
+}
+
+/** An entry that another program wrote: it is accepted at a terminal before it is started. */
+export interface PendingServerView {
+  readonly name: string
+  /** Where the entry came from. */
+  readonly how: PendingServer['how']
+  /** The entry as JSON, without values that may be secret. */
+  readonly entry: string
+}
+
+/** A row of `GET /api/tools`. */
+export interface ToolView
+  extends Pick<
+    BoardTool,
+    'server' | 'name' | 'category' | 'unknown' | 'risk' | 'verdict' | 'reason'
+  > {
+  /** Its definition waits for a person. */
+  readonly held: boolean
+  /** Who refused the definition that waits; null if nobody did. */
+  readonly refusedBy: string | null
+  /** When it appeared on a server that was known before, until a person has seen it; else null. */
+  readonly newMs: number | null
+}
+
+/** `GET /api/tool`: the catalogue's page. The words of the definition are the server's. */
+export interface ToolPage {
+  readonly server: string
+  readonly name: string
+  /** The category that the policy of the local user decides by. */
+  readonly category: string
+  /** The category of the catalogue, if the policy says another; else null. */
+  readonly inCatalogue: string | null
+  /** The category is a guess, and so is the risk. */
+  readonly unknown: boolean
+  readonly risk: KnownTool['risk']
+  readonly title: string
+  readonly description: string
+  /** As JSON. */
+  readonly inputSchema: string
+  /** As JSON. */
+  readonly annotations: string
+  /** How sure the catalogue is of the category. */
+  readonly confidence: number
+  readonly riskBecause: string
+  /** What the category was read from, and where in the definition. */
+  readonly evidence: readonly {
+    readonly text: string
+    readonly at: string
+    readonly says: string
+  }[]
+  /** Where what the server says about the tool does not fit its definition. */
+  readonly disagreements: readonly string[]
+  /** The catalogue's page as Markdown; it is shown as text. */
+  readonly page: string
+}
 
 const TOOL = {
   server: required(text(64), 'its server'),
@@ -91,15 +184,13 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
   ]
 }
 
-/** `unconfined` says why processes of servers are not isolated; it is empty if they are. */
-async function viewServers(parts: AdminParts) {
+async function viewServers(parts: AdminParts): Promise<ServersView> {
   await parts.tools.flushInTurns()
   const unconfined = parts.isolation.why ?? ''
   return { servers: serverViews(parts), pending: pendingViews(parts), unconfined }
 }
 
-/** `newMs`: when it appeared on a server that was known before, until a person has seen it. */
-async function toolViews(parts: AdminParts, reader: LedgerReader) {
+async function toolViews(parts: AdminParts, reader: LedgerReader): Promise<ToolView[]> {
   const { policies, pins, tools, newTools } = parts
   await tools.flushInTurns()
   const documents = [...policies.documents]
@@ -149,13 +240,12 @@ function pageOf(
   { definition, category, risk, unknown }: KnownTool,
   scope: ApplicableRules,
   neighbours: readonly ToolDefinition[],
-) {
+): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
   const assessment = assessTool(definition)
   return {
     server,
     name,
-    // The one that the policy of the local user decides by; and that of the catalogue, if it is another.
     category: scope.category,
     inCatalogue: scope.classified ? category : null,
     unknown: unknown === true && !scope.classified,
@@ -181,7 +271,7 @@ function toBoundedText(value: unknown): string {
  * How each server is, for people: up, idle, starting, failing and why, frozen, or without a login;
  * where it is reached, without what is secret.
  */
-function serverViews(parts: AdminParts) {
+function serverViews(parts: AdminParts): ServerView[] {
   const { servers, gate, pins, freezes } = parts
   const tools = parts.tools.counts()
   const fresh = countByServer(parts.newTools.list())
@@ -204,14 +294,10 @@ function serverViews(parts: AdminParts) {
       ...stateOf(figures, isListed, failure, frozen?.why),
       ...figures,
       tools: tools.get(name) ?? 0,
-      // Its tools were listed since the gate started.
       listed: isListed,
-      // A client has hooks that an older version of Sluice wrote.
       oldHooks: gate.notes.hasOldHooks(name),
-      // Tools that appeared after its first list, and that a person has yet to look at.
       new: fresh.get(name) ?? 0,
       held: held.get(name) ?? 0,
-      // Of those held, the ones that still need a decision.
       undecided: undecided.get(name) ?? 0,
     }
   })
@@ -223,8 +309,7 @@ function countByServer(tools: readonly { readonly server: string }[]): ReadonlyM
   return counts
 }
 
-/** What would be started or reached, for people to see; it is accepted at a terminal. */
-function pendingViews({ servers }: AdminParts) {
+function pendingViews({ servers }: AdminParts): PendingServerView[] {
   return servers.pending.map(({ name, how, written }) => ({
     name,
     how,
@@ -237,7 +322,7 @@ function stateOf(
   hasTools: boolean,
   failure: ServerFailure | undefined,
   frozen: string | undefined,
-) {
+): ServerState {
   if (frozen !== undefined) return { state: 'frozen', why: frozen }
   if (failure !== undefined) {
     const why = [failure.message, failure.help].filter(Boolean).join(': ')

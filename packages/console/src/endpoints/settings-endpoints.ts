@@ -5,13 +5,15 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPackageVersion } from '@sluice/gateway/shared/package-version'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
-import { describeFreezeTarget } from '@sluice/gateway/state/freezes'
+import { describeFreezeTarget, type Freeze } from '@sluice/gateway/state/freezes'
+import type { Ledger } from '@sluice/ledger/ledger'
 import { MERGED_FOLDER } from '@sluice/ledger/records/files'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
 /** What the files of a data directory hold. */
 const WHAT: Readonly<Record<string, string>> = {
+  'ledger-names.db': 'the names of callers and people that the record has tokens for',
   'ledger.db': 'the record of every call, hash-chained',
   'ledger-index.db': 'the index of the ledger; built again if it is missing',
   'gate.db': 'freezes, policies in force, definitions of tools, pins, alerts',
@@ -25,7 +27,59 @@ const WHAT: Readonly<Record<string, string>> = {
   'console.db': 'versions of policies that were saved from this page',
 }
 
-export type SettingsView = Awaited<ReturnType<typeof readSettings>>
+/** `GET /api/settings`. */
+export interface SettingsView {
+  readonly version: string
+  /** Where the gate is reached. */
+  readonly url: string
+  /** The file of the configuration. */
+  readonly config: string
+  /** The data directory. */
+  readonly data: string
+  readonly files: readonly DataFileView[]
+  /** The names of the policy documents. */
+  readonly policies: readonly string[]
+  /** `api: { change_servers: true }` of sluice.yaml. */
+  readonly canChangeServers: boolean
+  /** Clients reach the gate by its address; else they start it themselves. */
+  readonly hasAddress: boolean
+  readonly pid: number
+  readonly upSeconds: number
+  readonly ready: boolean
+  /** Policies in shadow mode: nothing of them is enforced. */
+  readonly observed: readonly string[]
+  /** Why the gate is not ready; empty if it is. */
+  readonly why: string
+  readonly ledger: { readonly state: Ledger['state']; readonly records: number }
+  /** The gates that share the store, this one too; empty if it shares none. */
+  readonly gates: readonly GateView[]
+  readonly frozen: readonly FreezeView[]
+}
+
+/** A database of the data directory. */
+export interface DataFileView {
+  readonly name: string
+  /** The size with its log. */
+  readonly bytes: number
+  /** What the file holds. */
+  readonly what: string
+}
+
+/** A gate of a shared store. */
+export interface GateView {
+  readonly name: string
+  readonly isLive: boolean
+  /** `lost`: the gate says nothing any more, and was not stopped. */
+  readonly state: 'live' | 'stopped' | 'lost'
+  readonly seenAtMs: number
+  /** It is the gate that was asked. */
+  readonly isThis: boolean
+}
+
+export interface FreezeView extends Freeze {
+  /** What is frozen, for people. */
+  readonly what: string
+}
 
 export function settingsEndpoints(parts: AdminParts): Endpoint[] {
   return [
@@ -37,7 +91,7 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
   ]
 }
 
-async function readSettings(parts: AdminParts) {
+async function readSettings(parts: AdminParts): Promise<SettingsView> {
   const { config, freezes, policies, ledger } = parts
   const status = (await parts.control('status', {})) as JsonObject
   // Without the database nothing is known of the others.
@@ -50,16 +104,13 @@ async function readSettings(parts: AdminParts) {
     files: filesOf(config.data),
     policies: [...policies.documents.keys()],
     canChangeServers: config.canApiChangeServers,
-    // Clients reach it by its address; else they start it themselves.
     hasAddress: !parts.isPiped,
     pid: process.pid,
     upSeconds: Math.round(process.uptime()),
     ready: status.ready === true,
-    // Policies in shadow mode: nothing of them is enforced.
     observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
     why: String(status.why ?? ''),
     ledger: { state: ledger.state, records: ledger.figures.seq },
-    // Gates that share the store, this one too. `lost`: it says nothing any more, and was not stopped.
     gates: gates.map(({ name, isLive, state, seenAt }) => ({
       name,
       isLive,
@@ -71,7 +122,7 @@ async function readSettings(parts: AdminParts) {
   }
 }
 
-function filesOf(directory: string) {
+function filesOf(directory: string): DataFileView[] {
   const merged = join(directory, MERGED_FOLDER)
   const copied = existsSync(merged) ? readdirSync(merged) : []
   return [...readdirSync(directory), ...copied.map((name) => join(MERGED_FOLDER, name))]

@@ -5,7 +5,22 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
 type VerifyParts = Pick<AdminParts, 'verification' | 'cluster' | 'config'>
 
-export type VerificationView = Awaited<ReturnType<typeof verifyChain>>
+/** `POST /api/ledger/verify`. */
+export interface VerificationView {
+  /** Whether the chain is intact. */
+  readonly ok: boolean
+  readonly records: number
+  /** The newest record that a signed checkpoint covers; 0 if there is none. */
+  readonly signedUpTo: number
+  readonly durationMs: number
+  /** How the chain does not fit together, a line for each problem; empty if it does. */
+  readonly says: string
+  /** Whose chain was verified, if gates share a store. */
+  readonly gate?: string
+  /** The gates whose chains were not verified, if gates share a store; null if the store does not say which
+   * there are. */
+  readonly notVerified?: readonly string[] | null
+}
 
 export function verifyEndpoint(parts: VerifyParts): Endpoint {
   return endpoint('POST /api/ledger/verify', {
@@ -15,12 +30,11 @@ export function verifyEndpoint(parts: VerifyParts): Endpoint {
   })
 }
 
-/**
- * Says of a chain whether and how it does not fit together, and the newest record that a signed checkpoint
- * covers (0 if there is none). Where gates share a store: whose chain it was, and the gates whose chains were
- * not verified; null if the store does not say which there are.
- */
-async function verifyChain({ verification, cluster, config }: VerifyParts) {
+async function verifyChain({
+  verification,
+  cluster,
+  config,
+}: VerifyParts): Promise<VerificationView> {
   const beganMs = performance.now()
   const { records, signedUpTo, problems } = await verification.verify()
   const durationMs = Math.round(performance.now() - beganMs)

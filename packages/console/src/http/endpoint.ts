@@ -3,9 +3,9 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Person, Role } from '@sluice/access/identity/person'
-import type { JsonObject } from '@sluice/policy/core/json'
 import { required, text } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { Download } from './download.ts'
 import type { EventStreamResponse } from './events.ts'
 

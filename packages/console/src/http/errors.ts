@@ -1,7 +1,7 @@
 // What the admin API can answer instead of what was asked for. docs/reference/errors.md lists the same codes; a
 // test holds the two together.
 
-import { CodedError } from '@sluice/policy/core/coded-error'
+import { CodedError } from '@sluice/policy/structures/coded-error'
 
 export const ERRORS = {
   API_SIGN_IN: 'nobody is signed in, or not any more',

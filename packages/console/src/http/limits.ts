@@ -44,5 +44,7 @@ export const STREAM_PULSE_MS = 15_000
  * Bytes that a slow reader of an event stream has not taken yet. Beyond it the stream is closed.
  */
 export const STREAM_BEHIND_BYTES_MAX = 4 * 1_024 * 1_024
+/** Evaluations in one request of AuthZEN. A request with more is refused. */
+export const EVALUATIONS_MAX = 100
 /** Length from which an answer of the API is compressed. */
 export const ZIPPED_LENGTH_MIN = 1_000

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../test/support/scratch.ts'
 import { ConsolePage } from './serve-console.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-console-'))
+const folder = fileScratchDirectory()
 let server: Server
 let url = ''
 
@@ -26,7 +26,6 @@ beforeAll(async () => {
 })
 afterAll(() => {
   server.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test.each(['/', '/approvals', '/approvals/a-b', '/live?word=deny', '/settings'])(

@@ -43,7 +43,7 @@ test('A7: the records of a call are found by tool, arguments and time, not by wh
     record(11, 3_020, { all: true }, 'DENIED'),
     record(13, 60_000, { other: 1 }, 'DENIED'),
   ]
-  const turns = listTurns(agent, history, records)
+  const turns = listTurns(agent, history, records, (args) => [digestText(args)])
   expect(turns.map(({ turn, atMs, modelMs, cost }) => [turn, atMs, modelMs, cost])).toEqual([
     [1, 3_000, 2_000, 0.003],
     [2, 9_000, 5_900, 0.003],

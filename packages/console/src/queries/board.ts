@@ -1,10 +1,10 @@
 // A policy as a board: for each known tool its column, the limits that hold for it, and
 // why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
 
+import { type Action, pickStronger } from '@sluice/policy/calls/actions'
+import { CATEGORIES, type KnownTool } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
-import { type Action, pickStronger } from '@sluice/policy/core/actions'
-import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import { decideAssuming } from '@sluice/policy/decide/decide'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
@@ -13,9 +13,49 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Rule } from '@sluice/policy/model/rule'
 
 /** A tool's place on the board. */
-export type BoardTool = ReturnType<typeof toBoardTool>
+export interface BoardTool {
+  readonly server: string
+  readonly name: string
+  readonly category: Category
+  /** The category is a guess, and so is the risk. */
+  readonly unknown: boolean
+  readonly risk: KnownTool['risk']
+  /** What a plain call gets. */
+  readonly verdict: Action | 'depends'
+  /** Where the tool stands: the verdict, or what it would be if its conditions hold. */
+  readonly column: Action
+  readonly rule: string
+  readonly reason: string
+  readonly limits: readonly string[]
+  /** Why the tool cannot simply be moved; empty if it can. */
+  readonly lock: string
+  /** The condition of its rule: `args.amount <= 50, else require_approval`; empty if it has none. */
+  readonly condition: string
+  /** Guardrails that may tighten the verdict, by name. */
+  readonly guardrails: readonly string[]
+}
 
-export function boardOf(policy: CompiledPolicy, tools: readonly KnownTool[]) {
+/** A row of the board for a category of tools. */
+export interface BoardCategory {
+  readonly name: Category
+  readonly action: Action | 'default'
+  /** Why the category cannot simply be moved; empty if it can. */
+  readonly lock: string
+  /** How many known tools it has. */
+  readonly tools: number
+}
+
+/** A policy as a board. */
+export interface Board {
+  /** What becomes of a tool that no rule names. */
+  readonly fallback: Action
+  readonly categories: readonly BoardCategory[]
+  readonly tools: readonly BoardTool[]
+}
+
+type Category = (typeof CATEGORIES)[number]
+
+export function boardOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Board {
   const placed = tools.map((tool) => toBoardTool(policy, tool))
   const counts = new Map<string, number>()
   for (const { category } of placed) counts.set(category, (counts.get(category) ?? 0) + 1)
@@ -26,7 +66,7 @@ export function boardOf(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   }
 }
 
-function toBoardTool(policy: CompiledPolicy, tool: KnownTool) {
+function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const { server, name } = tool.definition
   const scope = getRulesForTool(policy, tool)
   const call = { server, name, method: TOOL_CALL, args: {} }
@@ -37,20 +77,16 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool) {
     server,
     name,
     category: scope.category,
-    // The class is a guess, and so is the risk.
     unknown: tool.unknown === true && !scope.classified,
     risk: tool.risk,
     verdict,
-    // Where it stands: the verdict, or what it would be if its conditions hold.
     column: verdict === 'depends' ? hopedOf(scope) : verdict,
     rule,
     reason,
     limits: applicable.flatMap((one) => one.rule.limits.map(({ text }) => text)),
-    // Why it cannot simply be moved; empty if it can.
     lock: lockOf(policy, scope, `${server}/${name}`),
     condition: conditionOf(scope),
-    // Guardrails that may tighten the verdict, by name.
-    guardrails: [...scope.guardrails, ...scope.house]
+    guardrails: [...scope.guardrails, ...scope.base]
       .filter((one) => one.rule.action !== undefined)
       .map((one) => one.rule.name),
   }
@@ -64,7 +100,6 @@ function hopedOf({ rules, doubted }: ApplicableRules): Action {
   )
 }
 
-/** Of the rule: `args.amount <= 50, else require_approval`; empty if it has none. */
 function conditionOf({ rules }: ApplicableRules): string {
   return rules
     .flatMap(({ rule: { when, otherwise } }) =>
@@ -75,7 +110,7 @@ function conditionOf({ rules }: ApplicableRules): string {
 
 function lockOf(
   policy: CompiledPolicy,
-  { rules, guardrails, house }: ApplicableRules,
+  { rules, guardrails, base }: ApplicableRules,
   key: string,
 ): string {
   const [server = '', name = ''] = splitAtSlash(key)
@@ -84,7 +119,7 @@ function lockOf(
   if (condition !== undefined) return `its rule has a condition (${condition.pointer})`
   if (exact?.limits.some(({ kind }) => kind === 'spend')) return 'its rule has a spend limit'
   // One with a condition only tightens some calls: the rule below can be moved.
-  const over = [...guardrails, ...house].find(
+  const over = [...guardrails, ...base].find(
     ({ rule }) => rule.action !== undefined && rule.when === undefined,
   )
   return over === undefined ? '' : `the guardrail “${over.rule.name}” applies to every call`
@@ -95,7 +130,7 @@ function splitAtSlash(key: string): [string, string] {
   return [key.slice(0, slash), key.slice(slash + 1)]
 }
 
-function categoryOf(policy: CompiledPolicy, name: (typeof CATEGORIES)[number], tools: number) {
+function categoryOf(policy: CompiledPolicy, name: Category, tools: number): BoardCategory {
   const rule = policy.categories.get(name)
   const action: Action | 'default' = rule === undefined ? 'default' : rule.action
   return { name, action, lock: rule === undefined ? '' : lockOfRule(rule), tools }

@@ -5,17 +5,15 @@ import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import type { RecordOrigin } from '@sluice/ledger/merged/origins'
 import type { CallWithOutcome } from '@sluice/ledger/query/query'
 import { commandLineOf } from '@sluice/ledger/records/call-title'
-import { toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
-import { listIndexedValues } from '@sluice/ledger/records/recorded-values'
+import { type OutcomeLabel, toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
+import { listApprovers, listIndexedValues } from '@sluice/ledger/records/recorded-values'
 import { shadowText } from '@sluice/ledger/records/shadow-text'
-import { formatDecimal } from '@sluice/policy/core/decimal'
-import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
-import { ExactNumber } from '@sluice/policy/core/json'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
-import type { ruleTextOf } from './rule-text.ts'
-
-export type CallRecord = ReturnType<typeof callRecord>
-export type CallExplanation = ReturnType<typeof explainCall>
+import type { Action } from '@sluice/policy/calls/actions'
+import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
+import { formatDecimal } from '@sluice/policy/values/decimal'
+import { ExactNumber } from '@sluice/policy/values/json'
+import type { RuleText } from './rule-text.ts'
 
 /** What a record alone does not say. */
 export interface CallContext {
@@ -25,14 +23,112 @@ export interface CallContext {
   readonly origin?: RecordOrigin
 }
 
-export function callRecord({ record, outcome }: CallWithOutcome, context: CallContext = {}) {
+/** A recorded call in a row of a list. */
+export interface CallRecord extends CallContext {
+  /** The line of a shell command, if the ledger stores it. */
+  readonly commandLine?: string
+  /** The call of `run_code` whose program made this call. */
+  readonly parent?: string
+  /** The approval request, or the standing approval, that the decision is about. */
+  readonly approval?: string
+  /** What rules in shadow mode would have done; empty if none matched. */
+  readonly shadowText: string
+  /** The number of the record. */
+  readonly seq: number
+  readonly kind: CallRow['kind']
+  readonly callId: string
+  readonly atMs: number
+  readonly principal: string
+  readonly agent: string | null
+  readonly session: string
+  readonly server: string
+  readonly method: string
+  readonly name: string
+  readonly category: CallRow['category']
+  /** The category is a guess. */
+  readonly unknown: boolean
+  readonly word: OutcomeLabel
+  readonly code: string
+  readonly rule: string
+  readonly reason: string
+  /** How the call ended; null while it is open. */
+  readonly status: OutcomeRecord['status'] | null
+  readonly durationMs: number | null
+  /** Name and digest of the document that decided. */
+  readonly policy: string
+  /** Null if the call has no arguments. */
+  readonly argsDigest: string | null
+  /** Who approved it; empty if nobody had to. */
+  readonly approvers: readonly string[]
+  /** Kinds of data that were removed from the answer, and how often. */
+  readonly redacted: readonly string[]
+  /** Labels that the answer brought into the session. */
+  readonly labels: readonly string[]
+  /** Arguments that rules read, by path: numbers and short texts. */
+  readonly values: Readonly<Record<string, number | string>>
+}
+
+/** One call with everything that is known of its decision. */
+export interface CallExplanation extends CallRecord {
+  /** The guardrails that looked at the call. */
+  readonly guardrails: readonly {
+    readonly name: string
+    readonly rule: string
+    /** Null if the guardrail did not apply. */
+    readonly action: Action | null
+    /** An argument was missing that its condition reads. */
+    readonly undecided: boolean
+  }[]
+  /** The limits that the call was counted by. */
+  readonly limits: readonly {
+    readonly key: string
+    /** The key in words: the rule, and whose counter it is. */
+    readonly limit: string
+    readonly whose: string
+    /** 0 if the key does not say. */
+    readonly windowMs: number
+    readonly amount: string
+    readonly max: string
+  }[]
+  readonly shadow: readonly {
+    readonly rule: string
+    readonly action: Action
+    readonly reason: string
+  }[]
+  /** The arguments that the decision was reached from, by path; others are not stored. */
+  readonly judged: readonly { readonly path: string; readonly value: string }[]
+  /** What the record of the outcome says; null while the call is open. */
+  readonly outcome: Pick<
+    OutcomeRecord,
+    | 'seq'
+    | 'atMs'
+    | 'status'
+    | 'durationMs'
+    | 'bytes'
+    | 'errorCode'
+    | 'labels'
+    | 'attempts'
+    | 'givenBack'
+    | 'changes'
+  > | null
+  /** The rule as it was written when it decided, if the text is still known. */
+  readonly ruleText: RuleText | null
+}
+
+type CallRow = CallWithOutcome['record']
+type OutcomeRecord = NonNullable<CallWithOutcome['outcome']>
+
+export function callRecord(
+  { record, outcome }: CallWithOutcome,
+  context: CallContext = {},
+): CallRecord {
   const { decision } = record
   return {
     ...context,
-    // The line of a shell command, and the call of `run_code` whose program made it.
     ...pickDefined({
       commandLine: commandLineOf(record.name, record.judged),
       parent: record.parent,
+      approval: record.approval,
     }),
     shadowText: shadowText(decision.shadow),
     seq: record.seq,
@@ -51,23 +147,22 @@ export function callRecord({ record, outcome }: CallWithOutcome, context: CallCo
     code: decision.code,
     rule: decision.rule,
     reason: decision.reason,
-    // Null while it is open.
     status: outcome?.status ?? null,
     durationMs: outcome?.durationMs ?? null,
     policy: record.policy,
     argsDigest: record.argsDigest,
-    // What its answer brought into the session.
+    approvers: listApprovers(decision),
+    redacted: (outcome?.changes ?? []).map(({ kind, count }) => `${count} x ${kind}`),
     labels: outcome?.labels ?? [],
-    // Arguments that rules read, by path: numbers and short texts.
     values: Object.fromEntries(listIndexedValues(record.judged)),
   }
 }
 
 export function explainCall(
   called: CallWithOutcome,
-  ruleText: ReturnType<typeof ruleTextOf>,
+  ruleText: RuleText | null,
   context: CallContext,
-) {
+): CallExplanation {
   const { record, outcome } = called
   const { guardrails, limits, shadow } = record.decision
   return {
@@ -85,7 +180,6 @@ export function explainCall(
       max: formatDecimal(max),
     })),
     shadow: shadow.map(({ rule, action, reason }) => ({ rule, action, reason })),
-    // The arguments that the decision was reached from, by path; others are not stored.
     judged: Object.entries(record.judged).map(([path, value]) => ({
       path,
       value: formatInput(value),
@@ -105,7 +199,6 @@ export function explainCall(
             givenBack: outcome.givenBack,
             changes: outcome.changes,
           },
-    // The rule as written in the document in force, if it is still there.
     ruleText,
   }
 }

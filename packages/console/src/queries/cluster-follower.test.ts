@@ -7,6 +7,7 @@ import { allowed, decisionEntry, denied } from '@sluice/ledger/decision-entries.
 import { Ledger } from '@sluice/ledger/ledger'
 import { encodeBody } from '@sluice/ledger/records/encoding'
 import { MERGED_FOLDER } from '@sluice/ledger/records/files'
+import { makeToken, Names } from '@sluice/ledger/records/names'
 import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '@sluice/ledger/records/record'
 import { FOLLOWED_ROWS_MAX } from '@sluice/ledger/store/limits'
 import type { RecordKind } from '@sluice/ledger/store/postgres/batch'
@@ -100,6 +101,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     const directory = scratchDirectory()
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     Ledger.open({ directory }).close()
+    new Names(directory).close()
     const reader = new LedgerReader({ directory, isMerged: true, store })
     ended.push(() => reader.close())
     return { directory, reader }
@@ -186,6 +188,23 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
       for (const { kind, intent } of own)
         if (kind === 'outcome') expect(own.find(({ seq }) => seq === intent)?.kind).toBe('intent')
     }
+  })
+
+  test('a caller has a name before the gate knows it', async () => {
+    const store = await newStore()
+    const { connections, write } = await openGate(store, 'a')
+    const salt = Buffer.alloc(32, 1)
+    const name = 'ann@example.com'
+    const token = makeToken(name, salt)
+    const caller = { id: token, kind: 'grant' } as const
+    await write({ ...makeCall('a', 7), principal: caller, kind: 'refusal' })
+    const row = JSON.stringify({ token, name, salt: { base64: salt.toString('base64') } })
+    const sql = "INSERT INTO sluice.shared VALUES ('names', 'x', 'x', $1, 1, 'x')"
+    await connections.query(sql, [row])
+    const { reader } = read(store)
+    expect(await countCalls(reader)).toBe(1)
+    const { calls } = await reader.ask('page', { principal: name, limit: 5 })
+    expect(calls.map(({ principal }) => principal)).toEqual([name])
   })
 
   test('what comes later is read, also of a new gate, and after a pause of the reader', async () => {

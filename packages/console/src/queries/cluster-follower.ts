@@ -11,6 +11,7 @@ import {
   openMerged,
   removeMerged,
 } from '@sluice/ledger/merged/merged-ledger'
+import { keepNames, readStoredNames } from '@sluice/ledger/merged/store-names'
 import { FOLLOWED_ROWS_MAX } from '@sluice/ledger/store/limits'
 import { parsePostgresUrl } from '@sluice/ledger/store/postgres/address'
 import { PostgresConnections } from '@sluice/ledger/store/postgres/connections'
@@ -26,6 +27,8 @@ export class ClusterFollower {
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #why: string | undefined
+  /** The version of the names that are known. */
+  #names = 0
   #behind = 0
 
   /** `store` is the address of the shared store. `onGone`: the files of the copy are no longer those that were
@@ -91,6 +94,10 @@ export class ClusterFollower {
       // From here on it is known how much is missing.
       this.#behind = chains.behind
       this.#why = undefined
+      // Records may be here before the gate has the names that open their tokens.
+      const { rows, version } = await readStoredNames(this.#connections, this.#names)
+      if (rows.length > 0) keepNames(this.#directory, rows)
+      this.#names = version
       await this.#copy(chains)
       this.#merged.drop(dropped)
     } catch (error) {

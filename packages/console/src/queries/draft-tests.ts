@@ -5,15 +5,35 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { classify } from '@sluice/catalogue/classify/classify'
 import { makeDocument, type PolicyDocument } from '@sluice/gateway/state/documents'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { addCase, type NewCase } from '@sluice/policy/cases/add-case'
 import { readCases } from '@sluice/policy/cases/cases'
 import { type CaseTools, runCase } from '@sluice/policy/cases/run-cases'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { isMap, isSeq, parseDocument } from 'yaml'
 
 /** The file of cases beside a document, with one more. */
-export type PolicyTestsDraft = ReturnType<typeof draftTests>
+export interface PolicyTestsDraft {
+  readonly file: string
+  /** Digest of the text that the draft is made from; empty for a new file. */
+  readonly base: string
+  readonly before: string
+  readonly after: string
+  /** What is not as the new case expects; empty if it passes. */
+  readonly differences: readonly string[]
+  /** Why no case can be added there; empty if it can. */
+  readonly refused: string
+}
+
+/** How the stored cases end under a draft. */
+export interface PolicyCasesResult {
+  /** How many cases passed. */
+  readonly passed: number
+  readonly failed: readonly { readonly name: string; readonly differences: readonly string[] }[]
+  /** The file of cases without those that fail, empty if none is left, and the version that it is made from. */
+  readonly without?: { readonly base: string; readonly text: string }
+}
 
 /** `cases.yaml` beside `policy.yaml`; another document has a file with its own name in front. */
 export function casesFileOf(policyFile: string): string {
@@ -37,14 +57,13 @@ export function draftTests(
   one: NewCase,
   policy: CompiledPolicy,
   tools: readonly KnownTool[],
-) {
+): PolicyTestsDraft {
   const current = readCasesFile(policyFile)
   const hasTools = existsSync(join(dirname(policyFile), 'tools.json'))
   const head = { policy: basename(policyFile), ...(hasTools ? { tools: 'tools.json' } : {}) }
   const made = addCase(current?.text, one, head)
   const input = {
     file: casesFileOf(policyFile),
-    // Digest of the text it is made from; empty for a new file.
     base: current?.digest ?? '',
     before: current?.text ?? '',
   }
@@ -59,15 +78,34 @@ export function runStoredCases(
   policyFile: string,
   policy: CompiledPolicy,
   tools: readonly KnownTool[],
-) {
+): PolicyCasesResult {
   const stored = readCasesFile(policyFile)
   const { cases = [] } = (stored && readCases(stored).cases) ?? {}
   const results = cases.map((one) => runCase(policy, one, toCaseTools(tools)))
   const failed = results.filter(({ passed }) => !passed)
+  const names = new Set(failed.map(({ case: { name } }) => name))
   return {
     passed: results.length - failed.length,
     failed: failed.map(({ case: { name }, differences }) => ({ name, differences })),
+    ...(stored !== undefined &&
+      names.size > 0 && {
+        without: {
+          base: stored.digest,
+          text: failed.length === results.length ? '' : removeCases(stored.text, names),
+        },
+      }),
   }
+}
+
+/** The text without the cases of these names; everything else stays as it is written. */
+function removeCases(text: string, names: ReadonlySet<string>): string {
+  const list = parseDocument(text).get('cases')
+  if (!isSeq(list)) return text
+  return list.items.reduceRight<string>((left, item) => {
+    if (!isMap(item) || item.range == null || !names.has(String(item.get('name')))) return left
+    const start = left.lastIndexOf('\n', left.lastIndexOf('-', item.range[0])) + 1
+    return left.slice(0, start) + left.slice(item.range[2])
+  }, text)
 }
 
 function toCaseTools(tools: readonly KnownTool[]): CaseTools {

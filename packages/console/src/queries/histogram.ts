@@ -11,9 +11,10 @@ import {
   selectCalls,
   selectRecords,
 } from '@sluice/ledger/query/query'
-import { PATHS } from '@sluice/ledger/query/record-index'
+import { PATHS } from '@sluice/ledger/query/sql-views'
 import { type OutcomeLabel, toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
-import type { Steps } from '@sluice/policy/core/steps'
+import { TAGS, type Tag } from '@sluice/ledger/records/recorded-values'
+import type { Steps } from '@sluice/policy/structures/steps'
 import {
   HISTOGRAM_INTERVALS,
   HISTOGRAM_STEP_MINUTES,
@@ -279,7 +280,8 @@ export function toIntervals(
 }
 
 export interface NamesRequest {
-  readonly of: 'principal' | 'agent' | 'session' | 'server' | 'tool' | 'code' | 'value'
+  /** `value`: paths of recorded arguments. */
+  readonly of: 'principal' | 'agent' | 'session' | 'server' | 'tool' | 'code' | 'value' | Tag
   /** Contained in each. */
   readonly text: string
 }
@@ -292,14 +294,16 @@ const UNUSUAL: Readonly<Partial<Record<NamesRequest['of'], string>>> = {
 
 /** Steps from one distinct value to the next by the index of the column: its rows are not read. */
 export function readNames(index: DatabaseSync, { of, text }: NamesRequest): string[] {
-  if (of === 'value')
+  const prefix = of === 'value' ? 'args.' : TAGS.includes(of as Tag) ? `${of}:` : undefined
+  if (prefix !== undefined)
     return index
       .prepare(
-        `${PATHS} SELECT text FROM paths JOIN words ON id = path WHERE instr(text, ?) > 0
+        `${PATHS} SELECT text FROM paths JOIN words ON id = path
+          WHERE substr(text, 1, ${prefix.length}) = '${prefix}' AND instr(text, ?) > 0
           ORDER BY text LIMIT ${VALUE_COLUMNS_MAX}`,
       )
       .all(text)
-      .map((row) => String(row.text))
+      .map((row) => String(row.text).slice(of === 'value' ? 0 : prefix.length))
   const next = (above: string) =>
     `(SELECT min(${of}) FROM calls WHERE ${of} > ${above} ${UNUSUAL[of] ?? ''})`
   return index

@@ -25,8 +25,8 @@ import type {
   LedgerRecord,
   OutcomeRecord,
 } from '@sluice/ledger/records/record'
-import { attempt } from '@sluice/policy/core/attempt'
-import type { Steps } from '@sluice/policy/core/steps'
+import { attempt } from '@sluice/policy/structures/attempt'
+import type { Steps } from '@sluice/policy/structures/steps'
 import type { BoardTool } from './board.ts'
 import { type CallContext, type CallRecord, callRecord } from './call-views.ts'
 import { type CountedCalls, type NamesRequest, readHistogram, readNames } from './histogram.ts'
@@ -39,12 +39,11 @@ import {
   INDEX_WAIT_MS,
   SEARCH_STEP_RECORDS,
 } from './limits.ts'
-import { readOverview } from './overview.ts'
+import { type OverviewFigures, type OverviewRequest, readOverview } from './overview.ts'
 import { type PolicyDraft, PolicyDrafts } from './policy-drafts.ts'
 import type { CallAddress, CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
-import type { TimeRange } from './time-range.ts'
-import { type RecordedSum, readByValue, readSum } from './value-queries.ts'
+import { type RecordedSum, readByValue, readSum, type SumRequest } from './value-queries.ts'
 
 interface IndexingOptions {
   readonly waitMs: number
@@ -73,9 +72,28 @@ export interface LedgerPage extends Searched {
   readonly looked?: number
 }
 
-export type LedgerEvents = ReturnType<LedgerQueries['events']>
-export type LedgerNames = ReturnType<LedgerQueries['names']>
-export type Overview = ReturnType<LedgerQueries['overview']>
+/** What happened to the gate itself, the newest first. */
+export interface LedgerEvents extends Pick<Searched, 'notFollowed'> {
+  readonly events: readonly LedgerEvent[]
+}
+
+export interface LedgerEvent {
+  readonly seq: number
+  /** Whose record it is, if gates share a store. */
+  readonly origin?: RecordOrigin
+  readonly atMs: number
+  readonly name: string
+  /** The members of the event, as JSON. */
+  readonly detail: string
+}
+
+/** Names that calls have in one column. */
+export interface LedgerNames {
+  readonly names: readonly string[]
+}
+
+/** `GET /api/overview`. */
+export interface Overview extends OverviewFigures, Searched {}
 
 /** By whom, when and with which words an alert was marked as handled. */
 export interface AlertHandling {
@@ -258,12 +276,11 @@ export class LedgerQueries {
     return seq === undefined ? null : (recordReader(this.#ledger)(seq) as OutcomeRecord)
   }
 
-  /** What happened to the gate itself. */
-  events() {
-    const view = (seq: number, { atMs, name, detail }: GateEvent) => {
+  events(): LedgerEvents {
+    const view = (seq: number, { atMs, name, detail }: GateEvent): LedgerEvent => {
       return { seq, ...this.#origin(seq), atMs, name, detail: JSON.stringify(detail) }
     }
-    const events: ReturnType<typeof view>[] = []
+    const events: LedgerEvent[] = []
     let seen = 0
     for (const record of recordsBackwards(this.#ledger)) {
       if (record.kind === 'event') events.push(view(record.seq, record))
@@ -284,7 +301,7 @@ export class LedgerQueries {
     return new Map(rows.reverse().map(({ id, ...handled }) => [id, handled]))
   }
 
-  overview(request: TimeRange) {
+  overview(request: OverviewRequest): Overview {
     const { index, behind } = this.#searched()
     return { ...readOverview(index.database, request), behind, ...this.#notFollowed }
   }
@@ -301,11 +318,11 @@ export class LedgerQueries {
     }
   }
 
-  *sum(query: Query): Steps<RecordedSum> {
-    return yield* readSum(this.#searched().index, query)
+  *sum(request: SumRequest): Steps<RecordedSum> {
+    return yield* readSum(this.#searched().index, request)
   }
 
-  names(request: NamesRequest) {
+  names(request: NamesRequest): LedgerNames {
     return { names: readNames(this.#searched().index.database, request) }
   }
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { MERGED_FOLDER } from '@sluice/ledger/records/files'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { ClusterFollower } from './cluster-follower.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 import { FOLLOW_WAIT_MS, INDEX_STEP_RECORDS, INDEX_WAIT_MS } from './limits.ts'

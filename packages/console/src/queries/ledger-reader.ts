@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerQueries } from './ledger-queries.ts'
 import type { GiveUpRequest, ReaderOptions, ReadRequest } from './ledger-reader-thread.ts'

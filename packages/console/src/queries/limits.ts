@@ -21,6 +21,8 @@ export const HISTOGRAM_STEP_RECORDS = 500_000
  * their turn.
  */
 export const HISTOGRAM_STEP_MINUTES = 100_000
+/** Callers or approvers whose sums are listed. */
+export const SUM_GROUPS_MAX = 50
 /** Recorded values that are looked at in one go, before other queries have their turn. */
 export const VALUES_STEP = 50_000
 /** How long calls are sought in the order of a value before what was found is answered, with the progress. */
@@ -87,6 +89,10 @@ export const PENDING_SHOWN = 200
 export const PENDING_LENGTH_SHOWN = 4_000_000
 /** Tools of a server up to which the page of one tells of the others: each takes a third of a millisecond. */
 export const NEIGHBOURS_MAX = 1_000
+/** Characters of a line that is read for families of command lines; a longer one is refused, and not suggested. */
+export const FAMILY_LINE_LENGTH_MAX = 4_000
+/** Newest approval requests of a caller that are looked through for the command lines of one session. */
+export const SESSION_LINES_READ = 200
 /** Agents in the console's list. */
 export const AGENTS_SHOWN = 500
 /** Newest messages of an agent that are shown. */

@@ -7,7 +7,7 @@ import { HOUR_MS } from '@sluice/ledger/query/call-counts'
 import { queryLedger } from '@sluice/ledger/query/query'
 import { RecordIndex } from '@sluice/ledger/query/record-index'
 import { freshDirectory } from '@sluice/ledger/samples.test-support'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { expect, test } from 'vitest'
 import { readHistogram, readNames } from './histogram.ts'
 import { OVERVIEW_INTERVALS } from './limits.ts'
@@ -97,8 +97,8 @@ test('every figure is exact for the stretch it names, and for the one before', a
   expect(tools.find(({ name }) => name === 'ends/tool')).toEqual({
     name: 'ends/tool',
     calls: 10,
-    // A call that was approved passed; held are those that wait, or were denied by a person.
-    counts: { allow: 4, ask: 4, deny: 2 },
+    // Held are those that wait; a call that a person denied, or that nobody decided in time, is denied.
+    counts: { allow: 4, ask: 2, deny: 4 },
   })
   for (const query of [
     {},

@@ -12,6 +12,7 @@ import {
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
 import { toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
 import {
+  type CountedCalls,
   type CountedRow,
   countStretch,
   type OutcomeCounts,
@@ -21,9 +22,37 @@ import {
 import { OVERVIEW_INTERVALS, OVERVIEW_TOP } from './limits.ts'
 import { getPeriodBefore, type TimeRange } from './time-range.ts'
 
-export type CountedName = ReturnType<typeof toNames>[number]
+/** A principal, an agent, a tool, a server or a reason, with its calls. */
+export interface CountedName {
+  readonly name: string
+  readonly calls: number
+  readonly counts: OutcomeCounts
+}
 
-export function readOverview(index: DatabaseSync, { sinceMs, untilMs }: TimeRange) {
+export interface OverviewRequest extends TimeRange {
+  /** How many names each list has at most. */
+  readonly top?: number | undefined
+}
+
+/** The figures of a stretch of time. */
+export interface OverviewFigures extends CountedCalls {
+  readonly totals: OutcomeCounts
+  /** The sums of the stretch of the same length before this one. */
+  readonly before: OutcomeCounts
+  /** The minute of the first recorded call, before which nothing is known; null if there is none. */
+  readonly recordsSinceMs: number | null
+  /** Codes of calls that were held or not allowed. */
+  readonly reasons: readonly CountedName[]
+  readonly principals: readonly CountedName[]
+  readonly agents: readonly CountedName[]
+  readonly tools: readonly CountedName[]
+  readonly servers: readonly CountedName[]
+}
+
+export function readOverview(
+  index: DatabaseSync,
+  { sinceMs, untilMs, top }: OverviewRequest,
+): OverviewFigures {
   const lengths = splitStretch(sinceMs, untilMs, OVERVIEW_INTERVALS)
   const rows = countStretch(index, EVERYTHING, { sinceMs, untilMs, ...lengths })
   const earlier = getPeriodBefore({ sinceMs, untilMs })
@@ -33,14 +62,12 @@ export function readOverview(index: DatabaseSync, { sinceMs, untilMs }: TimeRang
     ...lengths,
     intervals: toIntervals(rows, lengths),
     totals: sumOutcomes(rows),
-    // Of the stretch of the same length before it.
     before: sumOutcomes(countStretch(index, EVERYTHING, { ...earlier, ...toOne(earlier) })),
-    // The minute of the first recorded call; null if there is none. Before it nothing is known.
     recordsSinceMs: findFirst(index),
     reasons: sumReasons(rows),
     principals: countNames(index, 'principal', { sinceMs, untilMs }),
     agents: countNames(index, 'agent', { sinceMs, untilMs }),
-    tools: countNames(index, 'tool', { sinceMs, untilMs }),
+    tools: countNames(index, 'tool', { sinceMs, untilMs }, top),
     servers: countServers(index, { sinceMs, untilMs }),
   }
 }
@@ -83,7 +110,7 @@ interface NamedRow extends Pick<CountedRow, 'action' | 'code' | 'n'> {
 }
 
 /** In the order of their first rows. */
-function toNames(rows: readonly NamedRow[]) {
+function toNames(rows: readonly NamedRow[]): CountedName[] {
   const named = new Map<string, NamedRow[]>()
   for (const row of rows) named.set(row.name, [...(named.get(row.name) ?? []), row])
   return [...named].map(([name, own]) => ({
@@ -112,13 +139,18 @@ function countWords(column: CountedColumn, { sinceMs, untilMs }: TimeRange): str
 }
 
 /** The most frequent, by outcome. */
-function countNames(index: DatabaseSync, column: CountedColumn, range: TimeRange): CountedName[] {
+function countNames(
+  index: DatabaseSync,
+  column: CountedColumn,
+  range: TimeRange,
+  top = OVERVIEW_TOP,
+): CountedName[] {
   const rows = index
     .prepare(
       `WITH counted AS MATERIALIZED (${countWords(column, range)}),
       top AS MATERIALIZED
         (SELECT word, w.text AS name, sum(n) AS calls FROM counted JOIN words w ON w.id = word
-          GROUP BY 1 ORDER BY calls DESC, name LIMIT ${OVERVIEW_TOP})
+          GROUP BY 1 ORDER BY calls DESC, name LIMIT ${top})
       SELECT name, a.text AS action, c.text AS code, n FROM top JOIN counted USING (word)
         JOIN words a ON a.id = action JOIN words c ON c.id = code ORDER BY calls DESC, name`,
     )

@@ -13,12 +13,17 @@ import {
   type PolicyDocument,
 } from '@sluice/gateway/state/documents'
 import { readKeptTools } from '@sluice/gateway/tools/stored-tools'
-import { loosenings } from '@sluice/policy/change/compare'
-import { runSteps } from '@sluice/policy/core/steps'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import { type Loosening, loosenings } from '@sluice/policy/change/compare'
 import type { Problem } from '@sluice/policy/document/problem'
-import { type BoardTool, boardOf } from './board.ts'
-import { draftTests, runStoredCases } from './draft-tests.ts'
+import { runSteps } from '@sluice/policy/structures/steps'
+import { type Board, type BoardTool, boardOf } from './board.ts'
+import {
+  draftTests,
+  type PolicyCasesResult,
+  type PolicyTestsDraft,
+  runStoredCases,
+} from './draft-tests.ts'
 import type { DraftRequest } from './read-requests.ts'
 
 /** What a text would mean. */
@@ -26,15 +31,33 @@ export interface PolicyDraft {
   readonly text: string
   readonly problems: readonly Omit<Problem, 'file'>[]
   /** Absent if the text has errors. */
-  readonly board?: ReturnType<typeof boardOf>
+  readonly board?: Board
   readonly changes: readonly DecisionChange[]
-  readonly loosens: ReturnType<typeof loosenings>
+  readonly loosens: readonly Loosening[]
   /** Absent unless a case was asked for. */
-  readonly tests?: ReturnType<typeof draftTests>
+  readonly tests?: PolicyTestsDraft
   /** The cases beside the document under the new text; absent until asked for, with `replay`. */
-  readonly cases?: ReturnType<typeof runStoredCases>
+  readonly cases?: PolicyCasesResult
   /** Recorded calls under the new text; absent until asked for. */
-  readonly replay?: ReturnType<typeof viewReplay>
+  readonly replay?: ReplayView
+}
+
+/** What recorded calls would have got. */
+export interface ReplayView {
+  readonly calls: number
+  /** Calls that come out as they did. */
+  readonly same: number
+  /** Calls whose record lacks what the text decides by. */
+  readonly unknown: number
+  /** Calls under rules that the text leaves as they are. */
+  readonly untouched: number
+  /** Calls that come out otherwise, by tool. */
+  readonly flips: readonly {
+    readonly tool: string
+    readonly from: string
+    readonly to: string
+    readonly count: number
+  }[]
 }
 
 export class PolicyDrafts {
@@ -89,7 +112,17 @@ export class PolicyDrafts {
         ? {}
         : {
             replay: viewReplay(
-              replay(this.#ledger, { policy, id, name: judging, sinceMs: replaySinceMs, tools }),
+              replay(this.#ledger, {
+                policy,
+                id,
+                current: {
+                  policy: old,
+                  id: idOfDocument(judging, before.get(judging)?.text ?? '', old),
+                },
+                name: judging,
+                sinceMs: replaySinceMs,
+                tools,
+              }),
             ),
             cases: runStoredCases(file, policy, tools),
           }),
@@ -110,7 +143,7 @@ export class PolicyDrafts {
   }
 }
 
-function viewReplay({ calls, same, unknown, flips }: Replay) {
+function viewReplay({ calls, same, unknown, untouched, flips }: Replay): ReplayView {
   const shown = flips.map(({ tool, from, to, count }) => ({ tool, from, to, count }))
-  return { calls, same, unknown, flips: shown }
+  return { calls, same, unknown, untouched, flips: shown }
 }

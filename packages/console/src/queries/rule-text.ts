@@ -1,17 +1,25 @@
-// The rule that a record points at, as written in the document in force: file, line and the lines of
-// the rule. Null if the document has changed since, or the rule is none of a document's.
+// The rule that a record points at, as written in a document, in force or of that time: file, line and the lines of
+// the rule. Null if the text of that digest is not among them, or the rule is none of a document's.
 
 import { BASE_POLICY } from '@sluice/gateway/config/grants'
 import type { Documents } from '@sluice/gateway/state/documents'
-import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
 import { parseRulePointer } from '@sluice/policy/model/policy'
+import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import { RULE_TEXT_LENGTH_MAX } from './limits.ts'
 
+/** A rule as it is written. */
+export interface RuleText {
+  readonly file: string
+  readonly line: number
+  /** The lines of the rule, cut. */
+  readonly text: string
+}
+
 /** `policy` is name and digest, as the record has them. */
-export function ruleTextOf(documents: Documents, policy: string, rule: string) {
+export function ruleTextOf(documents: Documents, policy: string, rule: string): RuleText | null {
   const { isOfBase, pointer } = parseRulePointer(rule)
   const [name = '', digest = ''] = policy.split(' ')
   const document = documents.get(isOfBase ? BASE_POLICY : name)

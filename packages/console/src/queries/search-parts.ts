@@ -8,11 +8,22 @@ import type { RecordIndex } from '@sluice/ledger/query/record-index'
 /** One by one: asked for in one SELECT, SQLite reads every row. */
 const ENDS = 'SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last'
 
-/**
- * Undefined if the rest fits into one answer, or no text is searched. `next`: `before` or `after` of the next
- * part, as the order has it. `searchedToMs`: the time of the last call of this part.
- */
-export function findSearchPart({ database }: RecordIndex, query: Query, stepRecords: number) {
+/** A bounded part of a search. */
+export interface SearchPart {
+  /** The query with the bounds of the part. */
+  readonly query: Query
+  /** `before` or `after` of the next part, as the order has it. */
+  readonly next: number
+  /** The time of the last call of this part. */
+  readonly searchedToMs: number
+}
+
+/** Undefined if the rest fits into one answer, or no text is searched. */
+export function findSearchPart(
+  { database }: RecordIndex,
+  query: Query,
+  stepRecords: number,
+): SearchPart | undefined {
   if (query.text === undefined && query.where === undefined) return undefined
   const isOldest = query.order === 'oldest'
   const ends = database.prepare(ENDS).get()

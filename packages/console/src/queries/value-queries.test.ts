@@ -6,8 +6,8 @@ import { Ledger } from '@sluice/ledger/ledger'
 import { RecordIndex } from '@sluice/ledger/query/record-index'
 import { parseConditions } from '@sluice/ledger/records/recorded-values'
 import { freshDirectoryForAll } from '@sluice/ledger/samples.test-support'
-import { ExactNumber } from '@sluice/policy/core/json'
-import { runSteps } from '@sluice/policy/core/steps'
+import { runSteps } from '@sluice/policy/structures/steps'
+import { ExactNumber } from '@sluice/policy/values/json'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerQueries } from './ledger-queries.ts'
 import { readByValue } from './value-queries.ts'
@@ -78,7 +78,9 @@ test('H2: in the order of the amount, page after page, each once', () => {
 
 test('H2: sum, smallest and largest are of the calls that match', () => {
   const wanted = amounts(20)
-  expect(runSteps(reading.sum({ sort: 'args.amount', where: 'args.amount > 20' }))).toEqual({
+  expect(
+    runSteps(reading.sum({ query: { sort: 'args.amount', where: 'args.amount > 20' } })),
+  ).toEqual({
     calls: wanted.length,
     sum: wanted.reduce((sum, amount) => sum + amount, 0),
     min: Math.min(...wanted),
@@ -86,7 +88,7 @@ test('H2: sum, smallest and largest are of the calls that match', () => {
     allowed: wanted.length,
     allowedSum: wanted.reduce((sum, amount) => sum + amount, 0),
   })
-  expect(runSteps(reading.sum({ sort: 'args.to' })).calls).toBe(0)
+  expect(runSteps(reading.sum({ query: { sort: 'args.to' } })).calls).toBe(0)
 })
 
 test('a held call counts in the sum of all calls, and not in that of those that were allowed', async () => {
@@ -98,7 +100,7 @@ test('a held call counts in the sum of all calls, and not in that of those that 
   await ledger.intent(decisionEntry(1, { judged }))
   ledger.close()
   const queries = new LedgerQueries(place)
-  expect(runSteps(queries.sum({ sort: 'args.amount' }))).toMatchObject({
+  expect(runSteps(queries.sum({ query: { sort: 'args.amount' } }))).toMatchObject({
     calls: 2,
     sum: 15_000,
     allowed: 1,

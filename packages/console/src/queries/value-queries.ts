@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import {
+  type CallSelection,
   type CallWithOutcome,
   type Query,
   readCalls,
@@ -12,9 +13,9 @@ import {
 import type { RecordIndex } from '@sluice/ledger/query/record-index'
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
 import { parseConditions, toValueSql } from '@sluice/ledger/records/recorded-values'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { splitRange } from './histogram.ts'
-import { VALUES_SEARCHED_MS, VALUES_STEP } from './limits.ts'
+import { SUM_GROUPS_MAX, VALUES_SEARCHED_MS, VALUES_STEP } from './limits.ts'
 
 export interface ValuePage {
   readonly calls: readonly CallWithOutcome[]
@@ -77,22 +78,41 @@ export function* readByValue(
 }
 
 const NO_CALLS = { calls: 0, sum: 0, allowed: 0, allowedSum: 0, min: 0, max: 0 }
+export const SUMMED_BY = ['caller', 'approver'] as const
 
 /**
  * Of the numbers that matching calls have at one path; sums are double precision. `allowed`: a call that
  * waited is there once when it was held and once when it was made.
  */
-export type RecordedSum = Readonly<typeof NO_CALLS>
+export type RecordedSum = Readonly<typeof NO_CALLS> & {
+  /** The largest sum of allowed calls first; absent unless asked for. A call with two approvers counts for both. */
+  readonly groups?: readonly SumOfName[]
+}
+
+/** The same calls of one caller or approver. */
+export interface SumOfName {
+  readonly name: string
+  readonly calls: number
+  readonly sum: number
+  readonly allowed: number
+  readonly allowedSum: number
+}
+
+export interface SumRequest {
+  readonly query: Query
+  readonly by?: (typeof SUMMED_BY)[number] | undefined
+}
 
 const IS_ALLOWED = `calls.action = ${USUAL_WORDS.action}`
 
 /** Of the numbers at `query.sort`. */
 export function* readSum(
   { database }: RecordIndex,
-  query: Query,
+  { query, by }: SumRequest,
   step = VALUES_STEP,
 ): Steps<RecordedSum> {
   const selected = selectCalls(database, query)
+  const groups = new Map<string, SumOfName>()
   const total = { ...NO_CALLS, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   const ends = database
     .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
@@ -110,6 +130,8 @@ export function* readSum(
             FROM ${from} ${where} AND judged.value < ''`,
         )
         .get(...values) as unknown as RecordedSum
+      if (by !== undefined && part.calls > 0)
+        addGroups(groups, database.prepare(sumBy(by, { found, from, where })).all(...values))
       yield
       if (part.calls === 0) continue
       total.calls += part.calls
@@ -120,5 +142,44 @@ export function* readSum(
       total.max = Math.max(total.max, part.max)
     }
   }
-  return total.calls === 0 ? NO_CALLS : total
+  if (total.calls === 0) return NO_CALLS
+  if (by === undefined) return total
+  const named = [...groups.values()].sort((one, other) => other.allowedSum - one.allowedSum)
+  return { ...total, groups: named.slice(0, SUM_GROUPS_MAX) }
+}
+
+/** The values of matching calls for each caller, or for each tag that names an approver. */
+function sumBy(
+  by: (typeof SUMMED_BY)[number],
+  { found, from, where }: Pick<CallSelection, 'found' | 'from' | 'where'>,
+): string {
+  const name = by === 'caller' ? 'w.text' : `substr(w.text, ${'approver:'.length + 1})`
+  const joined =
+    by === 'caller'
+      ? 'JOIN words w ON w.id = calls.principal'
+      : `JOIN words w ON w.text >= 'approver:' AND w.text < 'approver;'
+          JOIN judged AS tag ON tag.path = w.id AND tag.seq = calls.seq`
+  return `${found} SELECT ${name} AS name, count(*) AS calls, sum(judged.value) AS sum,
+    count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
+    total(judged.value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
+    FROM ${from} ${joined} ${where} AND judged.value < '' GROUP BY 1`
+}
+
+function addGroups(groups: Map<string, SumOfName>, rows: readonly object[]): void {
+  for (const row of rows as readonly SumOfName[]) {
+    const had = groups.get(row.name) ?? {
+      name: row.name,
+      calls: 0,
+      sum: 0,
+      allowed: 0,
+      allowedSum: 0,
+    }
+    groups.set(row.name, {
+      name: row.name,
+      calls: had.calls + row.calls,
+      sum: had.sum + row.sum,
+      allowed: had.allowed + row.allowed,
+      allowedSum: had.allowedSum + row.allowedSum,
+    })
+  }
 }

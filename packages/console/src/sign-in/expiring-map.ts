@@ -1,7 +1,7 @@
 // Things that are there for a short while, once, and not too many of them: one-time codes, challenges.
 // What is taken is gone. In memory only: a restart of the gate makes all of them void.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 
 export class ExpiringMap<Value> {
   readonly #entries: LruMap<string, { readonly value: Value; readonly untilMs: number }>

@@ -6,7 +6,7 @@ import type { AccessTokenVerifier } from '@sluice/access/identity/callers/access
 import { AuthenticationError } from '@sluice/access/identity/callers/caller'
 import type { Issuer } from '@sluice/access/identity/callers/issuer'
 import { type Person, ROLES } from '@sluice/access/identity/person'
-import { type JsonValue, listStrings } from '@sluice/policy/core/json'
+import { type JsonValue, listStrings } from '@sluice/policy/values/json'
 import { ApiError } from '../http/errors.ts'
 
 export interface ExternalPerson {

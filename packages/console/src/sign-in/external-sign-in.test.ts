@@ -2,11 +2,8 @@
 // Connect over HTTP with real signatures, and says what each attack would have it say.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { AccessTokenVerifier } from '@sluice/access/identity/callers/access-token-verifier'
 import { ALGORITHMS, type Issuer } from '@sluice/access/identity/callers/issuer'
 import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
@@ -15,11 +12,12 @@ import { endpointIn } from '@sluice/access/identity/oauth/discover-issuer'
 import { hashVerifier } from '@sluice/access/identity/people/sign-in-states'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../test/support/scratch.ts'
 import { GUEST_MS } from '../http/limits.ts'
 import { ExternalSignIn } from './external-sign-in.ts'
 
 const ORIGIN = 'http://localhost:7433'
-const folder = mkdtempSync(join(tmpdir(), 'sluice-elsewhere-'))
+const folder = fileScratchDirectory()
 let server: Server
 let key: CryptoKey
 let corp: Issuer
@@ -72,7 +70,6 @@ beforeAll(async () => {
 })
 afterAll(() => {
   server.close()
-  rmSync(folder, { recursive: true })
 })
 
 beforeEach(() => {

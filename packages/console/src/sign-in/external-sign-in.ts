@@ -21,7 +21,7 @@ import { IssuerMetadata } from '@sluice/access/identity/oauth/issuer-metadata'
 import { OutgoingHttp } from '@sluice/access/identity/oauth/outgoing'
 import { InvalidGrantError } from '@sluice/access/identity/oauth/token-request'
 import { SignInStates } from '@sluice/access/identity/people/sign-in-states'
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { ApiError } from '../http/errors.ts'
 import { EXCHANGES_MAX, GUEST_MS } from '../http/limits.ts'
 import { type ExternalPerson, personOf, refuse } from './external-people.ts'
@@ -43,8 +43,13 @@ export interface IssuerAnswer {
   readonly verifier: string
 }
 
-/** What the browser opens, and what must come back with the answer, to `<base>/sign-in/<name>`. */
-export type ExternalSignInStart = Awaited<ReturnType<ExternalSignIn['begin']>>
+/** How a browser begins to sign in at an authorisation server. */
+export interface ExternalSignInStart {
+  /** The address that the browser opens. */
+  readonly address: string
+  /** The state that must come back with the answer, to `<base>/sign-in/<name>`. */
+  readonly state: string
+}
 
 type ConsoleIssuer = Issuer & { readonly console: ConsoleClient }
 
@@ -61,7 +66,7 @@ export class ExternalSignIn {
   }
 
   /** `origin` is that of the page. Throws ApiError. */
-  async begin(name: string, challenge: string, origin: string) {
+  async begin(name: string, challenge: string, origin: string): Promise<ExternalSignInStart> {
     const issuer = this.#issuerOf(name)
     const state = this.#states.make({ issuer: name, origin, challenge })
     const parameters = {

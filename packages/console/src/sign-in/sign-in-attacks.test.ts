@@ -1,15 +1,13 @@
 // Attacks on signing in to the console: by an agent that holds an access token, by another user of the
 // machine who read a one-time code, by a flood of requests. Real HTTP, real signatures.
 
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ApprovalLinks } from '@sluice/access/identity/keys/approval-links'
 import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import { Passkeys } from '@sluice/access/identity/people/passkeys'
 import { People } from '@sluice/access/identity/people/people'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../test/support/scratch.ts'
 import { listen, Page, personCalled, TEST_PIN_COST } from '../admin.test-support.ts'
 import { CHALLENGE_MS, CHALLENGES_MAX, GUEST_FRESH_MS } from '../http/limits.ts'
 import { Router } from '../router.ts'
@@ -18,7 +16,7 @@ import { signInEndpoints } from './sign-in-endpoints.ts'
 import { SignIns } from './sign-ins.ts'
 
 const PIN = '271828'
-const folder = mkdtempSync(join(tmpdir(), 'sluice-sign-in-'))
+const folder = fileScratchDirectory()
 const people = People.open(folder, { pinCost: TEST_PIN_COST })
 const passkeys = new Passkeys(people)
 let nowMs = 1_800_000_000_000
@@ -59,7 +57,6 @@ beforeEach(() => {
 afterAll(() => {
   server.close()
   people.close()
-  rmSync(folder, { recursive: true })
 })
 
 async function nobody(): Promise<never> {

@@ -8,6 +8,12 @@ import { SignedToken } from '@sluice/access/identity/keys/signed-token'
 import { CHALLENGE_MS, CHALLENGES_MAX } from '../http/limits.ts'
 import { ExpiringMap } from './expiring-map.ts'
 
+/** Whom a challenge was made for. */
+export interface ChallengeSubject {
+  /** Undefined if anybody may sign in with it. */
+  readonly person: string | undefined
+}
+
 export class SignInChallenges {
   /** Of this process: a restart makes all of them void. */
   readonly #signed = new SignedToken(new InstallationKey(randomBytes(32)), 'sign-in challenges', '')
@@ -26,10 +32,9 @@ export class SignInChallenges {
   }
 
   /**
-   * `challenge` as base64url. Undefined if it is not of this gate, too old, or used. `person`: undefined if
-   * anybody may sign in.
+   * `challenge` is base64url. Undefined if it is not of this gate, too old, or used.
    */
-  read(challenge: string) {
+  read(challenge: string): ChallengeSubject | undefined {
     const payload = this.#signed.read(challenge)
     if (payload === undefined) return undefined
     const [, untilMs, person] = payload as [string, number, string | null]

@@ -4,10 +4,9 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { ApprovalLinks } from '@sluice/access/identity/keys/approval-links'
-import type { Passkeys, RelyingParty } from '@sluice/access/identity/people/passkeys'
+import type { Passkey, Passkeys, RelyingParty } from '@sluice/access/identity/people/passkeys'
 import { asPerson, type People } from '@sluice/access/identity/people/people'
 import type { Person } from '@sluice/access/identity/person'
-import { isObject } from '@sluice/policy/core/json'
 import {
   form,
   object,
@@ -17,6 +16,7 @@ import {
   word,
 } from '@sluice/policy/document/build-shape'
 import type { FieldValues } from '@sluice/policy/document/shape'
+import { isObject } from '@sluice/policy/values/json'
 import { bearerOf } from '../http/bearer-token.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
@@ -41,7 +41,16 @@ export interface SignInMethods {
 
 /** One of these is sent to sign in. */
 export type SignIn = FieldValues<typeof SIGN_IN>
-export type CurrentPerson = ReturnType<typeof tellMe>
+/** `GET /api/me`: who is signed in. */
+export interface CurrentPerson extends Person {
+  /** The passkeys of this address. */
+  readonly passkeys: readonly Pick<Passkey, 'id' | 'label' | 'createdMs' | 'usedMs'>[]
+  readonly hasPin: boolean
+  /** Whether it can decide now: it has a passkey for this address, or is a system. */
+  readonly mayProve: boolean
+  /** When it has to sign in again. */
+  readonly expiresAtMs: number
+}
 
 export interface SignedIn {
   readonly token: string
@@ -288,13 +297,12 @@ function tellMe(
   { people, passkeys }: SignInParts,
   { person, untilMs }: ActiveSignIn,
   rp: RelyingParty,
-) {
+): CurrentPerson {
   const keys = passkeys.list(person.name, rp.id)
   return {
     ...person,
     passkeys: keys.map(({ id, label, createdMs, usedMs }) => ({ id, label, createdMs, usedMs })),
     hasPin: (people.find(person.name)?.pinSetMs ?? null) !== null,
-    // Whether it can decide now: it has a passkey for this address, or is a system.
     mayProve: person.kind === 'system' || keys.length > 0,
     expiresAtMs: untilMs,
   }

@@ -23,7 +23,7 @@ export class AdvertisedNames {
   }
 
   /** By the table, or by the name itself; undefined if no server can be meant. */
-  find(advertised: string) {
+  find(advertised: string): { readonly server: string; readonly name: string } | undefined {
     const split = splitToolName(advertised)
     if (split === undefined) return undefined
     const name = this.#meant.get(split.server)?.get(advertised)

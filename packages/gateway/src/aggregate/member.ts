@@ -2,8 +2,8 @@
 // ended, never sooner than the restart delay allows. While it is away the others are not affected, and
 // requests to it are answered with the reason.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { listExtensions } from '@sluice/protocol/extensions'
 import { withMembers } from '@sluice/protocol/members'
 import type {

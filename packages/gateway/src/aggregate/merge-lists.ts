@@ -2,7 +2,7 @@
 // only what the caller may see is in them. Definitions pass as the server wrote them but for the
 // name. A server that does not answer in time is left out, and the client hears when it has.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { isToolFor } from '@sluice/protocol/extensions'
 import { splitElements, splitMembers } from '@sluice/protocol/json/raw-members'
 import { LISTS, type ListKind } from '@sluice/protocol/lists'

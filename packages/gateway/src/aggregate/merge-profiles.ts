@@ -1,7 +1,7 @@
 // The answer to a client's initialize request at all servers: what any of them can do, and what each says of
 // itself, under its name.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { isServedExtension, listExtensions } from '@sluice/protocol/extensions'
 import { META } from '@sluice/protocol/protocol-generation'
 import { toStatelessResult } from '../session/stateless-results.ts'

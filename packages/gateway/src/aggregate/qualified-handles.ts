@@ -3,7 +3,7 @@
 // belongs. Nothing is kept here: what comes back is taken apart again, and the relay of that server
 // knows whether it ever gave it out. Pure.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { editElements, editMember } from '@sluice/protocol/members'
 import type {
   JsonRpcNotification,

@@ -2,8 +2,8 @@
 // prompt by the name that was given out, a resource by who lists it, a task by the name before its
 // id. Decides nothing: that server's relay judges what it gets.
 
-import { isObject } from '@sluice/policy/core/json'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { isObject } from '@sluice/policy/values/json'
 import { editMember } from '@sluice/protocol/members'
 import type { JsonRpcRequest, ParsedMembers } from '@sluice/protocol/message'
 import { RELIST_MS } from '../shared/limits.ts'

@@ -2,7 +2,7 @@
 // there, also at one that comes later. The client is told once what it will hear of; what any of the
 // servers tells goes on under the id that the client knows.
 
-import { isObject, type JsonValue, listStrings } from '@sluice/policy/core/json'
+import { isObject, type JsonValue, listStrings } from '@sluice/policy/values/json'
 import { patchObject, withMembers } from '@sluice/protocol/members'
 import type { JsonRpcNotification, RequestId } from '@sluice/protocol/message'
 import { LIST_CHANGES, META } from '@sluice/protocol/protocol-generation'

@@ -12,9 +12,9 @@ import {
   type ToolIndex,
   type ToolTerms,
 } from '@sluice/catalogue/search/tool-index'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { isToolFor } from '@sluice/protocol/extensions'
 import { withMembers } from '@sluice/protocol/members'
 import type { JsonRpcRequest } from '@sluice/protocol/message'

@@ -5,11 +5,16 @@ import { listNames } from './list-names.ts'
 
 type Decisions = Pick<Meter, 'decisions'>
 
-export type DecisionCount = ReturnType<typeof countDecisions>
+/** Decisions of all tools together, since the gate has started. */
+export interface DecisionCount {
+  readonly calls: number
+  /** How many of the calls were denied or hidden. A call that an outage stopped is none of them. */
+  readonly denied: number
+}
 
 const MOSTLY_NAMED = 3
 
-export function countDecisions({ decisions }: Decisions) {
+export function countDecisions({ decisions }: Decisions): DecisionCount {
   let [calls, denied] = [0, 0]
   for (const { labels, value } of decisions) {
     calls += value

@@ -3,11 +3,16 @@
 /** `<rule>|<kind>|<window>|<per>` and for each value `|<length>:<value>`. */
 const KEY = /^(.*?)\|(?:rate|spend)\|(\d+)\|([^|]*)(.*)$/s
 
-/**
- * `limit`: the rule: the tool, category or name of the limit. `whose`: the values that the limit counts by;
- * empty if it counts for everyone. `windowMs`: 0 if the key does not say.
- */
-export function describeLimitKey(key: string) {
+export interface DescribedLimit {
+  /** The rule: the tool, category or name of the limit. */
+  readonly limit: string
+  /** The values that the limit counts by; empty if it counts for everyone. */
+  readonly whose: string
+  /** 0 if the key does not say. */
+  readonly windowMs: number
+}
+
+export function describeLimitKey(key: string): DescribedLimit {
   const { rule, windowMs, values } = splitKey(key)
   return { limit: describeRule(rule), whose: values.filter(Boolean).join(', '), windowMs }
 }

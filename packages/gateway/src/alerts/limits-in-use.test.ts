@@ -1,6 +1,6 @@
 import type { AdmissionStore } from '@sluice/ledger/store/admission'
-import { parseDecimal } from '@sluice/policy/core/decimal'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { parseDecimal } from '@sluice/policy/values/decimal'
 import { expect, test } from 'vitest'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
 import { LIMITS_LOOKED_MAX } from './limits.ts'

@@ -3,15 +3,15 @@
 // what one of them charges is part of what all have used.
 
 import type { AdmissionStore } from '@sluice/ledger/store/admission'
-import type { LimitCharge } from '@sluice/policy/core/counters'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import {
   type Decimal,
   formatDecimal,
   parseDecimal,
   subtractDecimal,
   ZERO,
-} from '@sluice/policy/core/decimal'
-import { LruMap } from '@sluice/policy/core/lru-map'
+} from '@sluice/policy/values/decimal'
 import { Slices } from '../shared/slices.ts'
 import { LIMITS_LOOKED_MAX, LIMITS_REMEMBERED_MAX } from './limits.ts'
 

@@ -155,7 +155,9 @@ export class GateWatch {
             name: 'Denied',
             value: `${denied} of ${calls} calls in ${ALERT_DENIALS_MS / 60_000} minutes`,
           },
-          { name: 'Mostly', value: listMostRefused(meter, this.#refusals).join(', ') },
+          ...[listMostRefused(meter, this.#refusals).join(', ')]
+            .filter(Boolean)
+            .map((value) => ({ name: 'Mostly', value })),
         ],
         page: '/overview?range=1h&section=calls',
         overTitle: 'Few calls are denied again',

@@ -2,7 +2,7 @@
 // of life of the session, and what its client said to a pending approval is heard. Called by
 // handle-call.ts, once for each call.
 
-import type { Call, Facts } from '@sluice/policy/core/call'
+import type { Call, Facts } from '@sluice/policy/calls/call'
 import { isVisible } from '@sluice/policy/decide/decide'
 import { describeMismatch, listParamHeaders } from '@sluice/protocol/mcp-headers'
 import { RPC } from '@sluice/protocol/rpc-codes'

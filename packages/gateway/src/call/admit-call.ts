@@ -3,15 +3,16 @@
 // lines. A call goes on only with a durable intent; a fault on the way is a refusal.
 
 import { ADMIT_TRIES_MAX } from '../shared/limits.ts'
-import {
-  type ApprovalWaitResult,
-  type ApprovalWaitState,
-  awaitApproval,
-  type PendingApproval,
-} from './await-approval.ts'
-import type { AdmissionResult, CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
-import { chargeAndRecord, type PassingCall } from './charge-and-record.ts'
-import { decideCall, withoutLimits } from './decide-call.ts'
+import { type ApprovalWaitResult, type ApprovalWaitState, awaitApproval } from './await-approval.ts'
+import type {
+  AdmissionResult,
+  CallPipeline,
+  CallProgress,
+  CallRequest,
+  PendingApproval,
+} from './call-request.ts'
+import { chargeAndRecord } from './charge-and-record.ts'
+import { type DecidedCall, decideCall, mayPass, withoutLimits } from './decide-call.ts'
 import { toEntry } from './record-calls.ts'
 
 export interface AdmitOptions {
@@ -24,27 +25,26 @@ export interface AdmitOptions {
 export async function admitCall(options: AdmitOptions): Promise<AdmissionResult> {
   const { lookUp, pipeline } = options
   let { request } = options
-  const tracked = begin(pipeline, request)
+  const progress = begin(pipeline, request)
   let wait: ApprovalWaitState = {}
   let { usage } = pipeline.admission
   for (let tries = 1; ; request = await lookUp()) {
     const { bound, canary, decision, now } = decideCall({ pipeline, request, usage })
     if (canary !== undefined) pipeline.onCanary(request.facts.session.id, canary)
-    const decided: PassingCall = { request, decision, bound, now }
-    tracked.watched.step('decide')
+    const decided: DecidedCall = { request, decision, bound, now }
+    progress.instrumented.step('decide')
     const { action } = decision
     if (action !== 'require_approval') wait.withdraw?.()
-    if (action === 'deny' || action === 'hide') return refuse(pipeline, decided, tracked)
-    const approval: ApprovalWaitResult =
-      action === 'allow'
-        ? { status: 'approved', passing: decided }
-        : await awaitApproval({ pipeline, passing: decided, usage, wait, tracked })
-    if (action !== 'allow') tracked.watched.waited()
+    if (action === 'deny' || action === 'hide') return refuse(pipeline, decided, progress)
+    const approval: ApprovalWaitResult = mayPass(decided)
+      ? { status: 'approved', passing: decided }
+      : await awaitApproval({ pipeline, decided, usage, wait, progress })
+    if (action !== 'allow') progress.instrumented.waited()
     if (approval.status === 'refused')
       return refuse(
         pipeline,
         { ...decided, decision: approval.decision },
-        tracked,
+        progress,
         approval.pending,
       )
     if (approval.status === 'again') {
@@ -56,33 +56,38 @@ export async function admitCall(options: AdmitOptions): Promise<AdmissionResult>
     const charged =
       approval.status === 'stale'
         ? approval
-        : await chargeAndRecord({ pipeline, passing: approval.passing, tracked, isLastTry })
+        : await chargeAndRecord({
+            pipeline,
+            passing: approval.passing,
+            progress,
+            isLastTry,
+          })
     if (charged.status === 'admitted')
       return { request: charged.request, admission: charged.admission }
     if (charged.status === 'unavailable')
-      return { request, decision: charged.decision, callId: tracked.callId }
+      return { request, decision: charged.decision, callId: progress.callId }
     // A limit or the approval changed since the decision: look up and decide again.
-    if (isLastTry) return refuse(pipeline, { ...decided, decision: charged.refusal }, tracked)
+    if (isLastTry) return refuse(pipeline, { ...decided, decision: charged.refusal }, progress)
     tries++
     usage = charged.usage ?? pipeline.admission.usage
   }
 }
 
-function begin(pipeline: CallPipeline, request: CallRequest): TrackedCall {
+function begin(pipeline: CallPipeline, request: CallRequest): CallProgress {
   const callId = pipeline.newId()
-  return { callId, watched: pipeline.watch.begin(request, request.trace) }
+  return { callId, instrumented: pipeline.watch.begin(request, request.trace) }
 }
 
 /** Recorded, and not waited for. */
 function refuse(
   pipeline: CallPipeline,
-  refused: PassingCall,
-  { callId, watched }: TrackedCall,
+  refused: DecidedCall,
+  { callId, instrumented }: CallProgress,
   pending?: PendingApproval,
 ): AdmissionResult {
   const shadow = refused.decision.shadow.map(withoutLimits)
   const decision = { ...refused.decision, shadow }
-  pipeline.record.refusal(toEntry({ pipeline, passing: { ...refused, decision }, callId }))
-  watched.decided(decision, callId)
+  pipeline.record.refusal(toEntry({ pipeline, decided: { ...refused, decision }, callId }))
+  instrumented.decided(decision, callId)
   return { request: refused.request, decision, callId, pending }
 }

@@ -2,7 +2,6 @@
 // is made or found, and waited for. The caller decides the call again after every wait. If the approver
 // changed the arguments, the changed call is decided here. Called by admit-call.ts alone.
 
-import type { ApprovalVerdict } from '@sluice/access/approvals/approval'
 import {
   type ApprovalSubmission,
   digestRequirements,
@@ -11,64 +10,34 @@ import {
 import type { ApprovalRequestResult } from '@sluice/access/approvals/engine'
 import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '@sluice/access/approvals/limits'
 import { toApprovalUse } from '@sluice/access/approvals/recover'
-import type { Person } from '@sluice/access/identity/person'
-import type { ApprovalUseRequest } from '@sluice/ledger/store/admission'
-import type { LimitUsage } from '@sluice/policy/core/counters'
-import type { ApprovalReference, Channel, Decision } from '@sluice/policy/core/decision'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { LimitUsage } from '@sluice/policy/calls/counters'
+import type { Decision } from '@sluice/policy/calls/decision'
 import { decide } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { EFFECT_META } from '@sluice/protocol/agent-calls'
 import { isDense } from '@sluice/protocol/json/is-dense'
 import { getMeta } from '@sluice/protocol/protocol-generation'
 import { writeMembers } from '@sluice/protocol/write-message'
 import { enterStep } from '../shared/current-step.ts'
-import type { CallOutcome } from '../shared/outcome.ts'
 import { describePendingToCaller } from '../tools/describe-pending.ts'
-import type { CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
+import type {
+  ApprovalClaim,
+  ApprovalWaitOptions,
+  CallPipeline,
+  CallProgress,
+  CallRequest,
+  PendingApproval,
+} from './call-request.ts'
+import { listCharges, type StaleDecision, toStaleDecision } from './charge-and-record.ts'
 import {
-  listCharges,
+  type AllowingDecision,
+  type DecidedCall,
   type PassingCall,
-  type StaleDecision,
-  toStaleDecision,
-} from './charge-and-record.ts'
-import { toDenial, toFreezeTarget, toUnavailable } from './decide-call.ts'
-
-/** The approvals, as far as waiting needs them; an ApprovalEngine fits. */
-export interface CallApprovals {
-  ask(call: ApprovalSubmission): Promise<ApprovalRequestResult>
-  settled(id: string, callId: string, became: ReturnType<typeof toApprovalUse>): void
-  decide(id: string, verdict: ApprovalVerdict, who: Person, channel: Channel): Promise<unknown>
-  change(id: string, waitMs: number): Promise<void>
-  refuseEdited(id: string, why: string): void
-  readonly isClosed: boolean
-}
-
-export interface ApprovalParts {
-  readonly engine: CallApprovals
-  /** Digest of a definition. */
-  readonly pinOf: (tool: KnownTool) => string
-  /** Returns the address of the page where a person decides a request; undefined if no page is served. */
-  readonly urlOf: (id: string) => string | undefined
-  /** The command that shows pending approvals, if there is no console. */
-  readonly command: string
-}
-
-/** How one call may wait. */
-export interface ApprovalWaitOptions {
-  /** The members of `params`, as text. */
-  readonly params: ReadonlyMap<string, string> | undefined
-  /** How long it may be kept here, whatever the rules say. */
-  readonly waitMsMax: (pending: PendingApproval) => number
-  /** Somebody still waits for an answer. */
-  readonly isWanted: () => boolean
-  /** The call with arguments that an approver wrote. */
-  readonly withArgs: ((args: string) => CallRequest) | undefined
-  /** Puts it to the client itself: a page to open, or where the rule allows it a form. Not waited for;
-   * returns what takes it back. */
-  readonly askClient?: ((pending: PendingApproval) => () => void) | undefined
-}
+  toDenial,
+  toFreezeTarget,
+  toUnavailable,
+} from './decide-call.ts'
 
 /** The part of a wait that is kept while the call is decided again. */
 export interface ApprovalWaitState {
@@ -77,31 +46,13 @@ export interface ApprovalWaitState {
   readonly withdraw?: (() => void) | undefined
 }
 
-export interface PendingApproval extends ApprovalReference {
-  readonly reason: string
-  /** The rule lets the client decide. */
-  readonly client: boolean
-  /** How long the rules let a call wait. */
-  readonly waitMs: number
-}
-
-/** An approval that covers a call. */
-export interface ApprovalClaim {
-  /** The approval that the store uses up; undefined for further rounds of an approved call. */
-  readonly use?: Pick<ApprovalUseRequest, 'id' | 'isStanding'>
-  settled(outcome: CallOutcome): void
-  /** Digest of the requirements that it meets. */
-  readonly asked: string
-  /** The arguments that a person wrote, instead of those of the request. */
-  readonly args: string | undefined
-}
-
 export interface ApprovalOptions {
   readonly pipeline: CallPipeline
-  readonly passing: PassingCall
+  /** The call that a rule wants a person to approve. */
+  readonly decided: DecidedCall
   readonly usage: LimitUsage
   readonly wait: ApprovalWaitState
-  readonly tracked: TrackedCall
+  readonly progress: CallProgress
 }
 
 export type ApprovalWaitResult =
@@ -127,15 +78,15 @@ function tooLong(params: ApprovalWaitOptions['params']): string | undefined {
 
 export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalWaitResult> {
   enterStep('hold')
-  const { pipeline, passing, wait, tracked } = options
-  const { decision, now, request } = passing
+  const { pipeline, decided, wait, progress } = options
+  const { decision, now, request } = decided
   const { engine, urlOf } = pipeline.approvals
   const { approvedFor } = request
   const requirements = digestRequirements(decision.approvals)
   // The rounds of an approved call are that call.
   if (approvedFor !== undefined && approvedFor === requirements) {
     const approval = { settled() {}, asked: requirements, args: undefined }
-    return approve(options, { ...passing, decision: approved(decision, 'before'), approval })
+    return approve(options, { ...decided, decision: approved(decision, 'before'), approval })
   }
   const waitOptions = request.waitOptions?.()
   if (waitOptions === undefined)
@@ -151,10 +102,10 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
     return { status: 'stale', ...toStaleDecision(decision, charges, room) }
   // It would not be carried out, and its request would have the times of a gate whose clock may be wrong.
   if (room.status === 'unavailable') {
-    pipeline.record.unrecorded(tracked.callId, room.why)
+    pipeline.record.unrecorded(progress.callId, room.why)
     return toRefusedResult(toUnavailable(decision))
   }
-  const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
+  const submission = toSubmission(pipeline, decided, waitOptions, progress.callId)
   const result = await engine.ask(submission)
   if (result.is !== 'pending') wait.withdraw?.()
   const toReference = (id: string) => ({ id, ...pickDefined({ url: urlOf(id) }) })
@@ -184,11 +135,11 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
 }
 
 async function waitForChange(
-  { pipeline, passing, wait }: ApprovalOptions,
+  { pipeline, decided, wait }: ApprovalOptions,
   { id, url, client, expired }: { id: string; url?: string; client: boolean; expired?: string },
   waitOptions: ApprovalWaitOptions,
 ): Promise<ApprovalWaitResult> {
-  const { decision } = passing
+  const { decision } = decided
   const { command, engine } = pipeline.approvals
   const waitMs = Math.min(...decision.approvals.map((ask) => ask.waitMs))
   const { reason } = decision
@@ -208,7 +159,7 @@ async function waitForChange(
     limits: [],
     approvals: [],
     reason: pendingText(pending, command, {
-      isProgram: passing.request.program !== undefined,
+      isProgram: decided.request.program !== undefined,
       expired,
     }),
     approval: { id, ...pickDefined({ url }) },
@@ -222,8 +173,8 @@ function pass(
   result: ApprovalRequestResult & { is: 'approved' | 'standing' },
   { withArgs }: ApprovalWaitOptions,
 ): ApprovalWaitResult {
-  const { passing, pipeline, tracked, usage } = options
-  const { decision, request } = passing
+  const { decided, pipeline, progress, usage } = options
+  const { decision, request } = decided
   const { engine } = pipeline.approvals
   const { id, by } = result
   const args = result.is === 'approved' ? result.args : undefined
@@ -231,14 +182,14 @@ function pass(
     use: { id, isStanding: result.is === 'standing' },
     settled: ({ status, givenBack }) => {
       const became = toApprovalUse({ status, givenBack: givenBack === true })
-      engine.settled(id, tracked.callId, became)
+      engine.settled(id, progress.callId, became)
     },
     asked: digestRequirements(decision.approvals),
     args,
   }
   if (args === undefined)
     return approve(options, {
-      ...passing,
+      ...decided,
       decision: approved(decision, `by ${by} (${id})`),
       approval,
     })
@@ -254,7 +205,7 @@ function pass(
     return toRefusedResult({ ...toDenial(again, 'APPROVAL_DENIED', reason), approval: { id } })
   }
   const approvedDecision = approved(again, `by ${by} (${id}), who changed the arguments`)
-  return approve(options, { ...passing, request: edited, decision: approvedDecision, approval })
+  return approve(options, { ...decided, request: edited, decision: approvedDecision, approval })
 }
 
 /** A freeze may have come while an approver was asked. */
@@ -282,7 +233,7 @@ const HAS_ARGUMENTS: ReadonlySet<string> = new Set([TOOL_CALL, 'prompts/get'])
 
 function toSubmission(
   { approvals }: CallPipeline,
-  { decision: { approvals: asks }, request }: PassingCall,
+  { decision: { approvals: asks }, request }: DecidedCall,
   { params }: ApprovalWaitOptions,
   callId: string,
 ): ApprovalSubmission {
@@ -331,7 +282,7 @@ function pendingText(
   return `${waiting}; after that make the same call again: an approval is good for one call`
 }
 
-function approved(decision: Decision, how: string): Decision {
+function approved(decision: Decision, how: string): AllowingDecision {
   return {
     ...decision,
     action: 'allow',

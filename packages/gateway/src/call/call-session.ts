@@ -3,7 +3,7 @@
 
 import type { SessionVault } from '@sluice/access/identity/sessions/session-vault'
 import type { SessionCheck } from '@sluice/ledger/store/admission'
-import type { Call, Facts } from '@sluice/policy/core/call'
+import type { Call, Facts } from '@sluice/policy/calls/call'
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
 import type { ProtocolGeneration } from '@sluice/protocol/protocol-generation'

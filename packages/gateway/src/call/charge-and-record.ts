@@ -2,24 +2,17 @@
 // or none. Without a durable intent no call is made. Called by admit-call.ts.
 
 import { type AdmissionReply, usageOfRoom } from '@sluice/ledger/store/admission'
-import type { LimitCharge, LimitUsage } from '@sluice/policy/core/counters'
-import { formatDecimal } from '@sluice/policy/core/decimal'
-import type { Decision } from '@sluice/policy/core/decision'
-import type { ApprovalClaim } from './await-approval.ts'
-import type { Admission, CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
-import { type CallDecision, toDenial, toUnavailable, withoutLimits } from './decide-call.ts'
+import type { LimitCharge, LimitUsage } from '@sluice/policy/calls/counters'
+import type { Decision } from '@sluice/policy/calls/decision'
+import { formatDecimal } from '@sluice/policy/values/decimal'
+import type { Admission, CallPipeline, CallProgress, CallRequest } from './call-request.ts'
+import { type PassingCall, toDenial, toUnavailable, withoutLimits } from './decide-call.ts'
 import { toEntry } from './record-calls.ts'
-
-/** A call that may be made. */
-export interface PassingCall extends CallDecision {
-  readonly request: CallRequest
-  readonly approval?: ApprovalClaim | undefined
-}
 
 export interface ChargeOptions {
   readonly pipeline: CallPipeline
   readonly passing: PassingCall
-  readonly tracked: TrackedCall
+  readonly progress: CallProgress
   /** The call was decided often enough: rules in shadow mode, which stop nothing, charge nothing. */
   readonly isLastTry: boolean
 }
@@ -44,36 +37,37 @@ export interface StaleDecision {
 }
 
 export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOutcome> {
-  const { pipeline, tracked } = options
-  const { callId, watched } = tracked
+  const { pipeline, progress } = options
+  const { callId, instrumented } = progress
   const passing = options.isLastTry ? withoutShadowCharges(options.passing) : options.passing
   const { approval, decision, now, request } = passing
   const charges = listCharges(decision)
   const use = approval?.use && { ...approval.use, argsText: request.argsText }
-  const entry = toEntry({ pipeline, passing, callId })
-  watched.step('limits')
+  const entry = toEntry({ pipeline, decided: passing, callId })
+  instrumented.step('limits')
   const { checks } = request
   const charge = { mode: 'charge', callId, charges, now, approval: use, checks, entry } as const
   const reply = await pipeline.admission.admit(charge)
   switch (reply.status) {
     case 'admitted': {
-      watched.step('intent')
-      watched.decided(decision, callId)
+      instrumented.step('intent')
+      instrumented.decided(decision, callId)
       const { sequence: intent, receipt } = reply
-      const admission = { callId, intent, receipt, watched, approval }
+      const { quiet } = decision
+      const admission = { callId, intent, receipt, instrumented, approval, quiet }
       return { status: 'admitted', admission, request }
     }
     case 'full':
       return { status: 'stale', ...toStaleDecision(decision, charges, reply) }
     case 'approval-used':
-      return { status: 'stale', refusal: toDenial(decision, 'APPROVAL_USED', APPROVAL_LOST) }
+      return { status: 'stale', refusal: toLostApproval(decision, use) }
     case 'changed':
       return { status: 'stale', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
     default: {
       const why = reply.status === 'unavailable' ? reply.why : 'the store gave no answer'
       const fault = toUnavailable(decision)
       pipeline.record.unrecorded(callId, why)
-      watched.decided(fault, callId)
+      instrumented.decided(fault, callId)
       return { status: 'unavailable', decision: fault }
     }
   }
@@ -90,6 +84,12 @@ function withoutShadowCharges(passing: PassingCall): PassingCall {
 }
 
 const APPROVAL_LOST = 'an identical call has used the approval at the same moment'
+
+/** The record names the approval that another call has used. */
+function toLostApproval(decision: Decision, use: { readonly id: string } | undefined): Decision {
+  const denial = toDenial(decision, 'APPROVAL_USED', APPROVAL_LOST)
+  return use === undefined ? denial : { ...denial, approval: { id: use.id } }
+}
 
 const KEEPS_CHANGING =
   'policies, freezes, approvals or the session were changed at other gates during every decision; try again'

@@ -2,8 +2,8 @@
 // A session is kept on its open request and asked beside it; a client of the stateless generation is asked to
 // come again, with a sealed state, a few times. Used by the steps of the call path, one for each relay.
 
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { JsonValue } from '@sluice/policy/values/json'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
 import { getMeta, META, type ProtocolGeneration } from '@sluice/protocol/protocol-generation'
 import { writeResult } from '@sluice/protocol/write-message'
@@ -11,8 +11,7 @@ import type { ClientElicitations } from '../session/client-elicitations.ts'
 import type { ApprovalRetry, SealedHandles } from '../session/sealed-handles.ts'
 import type { RpcReply } from '../shared/error-reply.ts'
 import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
-import type { PendingApproval } from './await-approval.ts'
-import type { CallPipeline } from './call-request.ts'
+import type { CallPipeline, PendingApproval } from './call-request.ts'
 import {
   type ApprovalElicitation,
   clientPerson,

@@ -19,8 +19,17 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarters / 4)
 }
 
-/** `restFrom`: place in the original text; undefined if nothing was cut. */
-export function cutText(text: string, replacements: readonly Replacement[], room: TextRoom) {
+export interface CutText {
+  readonly shown: string
+  /** Where in the original text the rest begins; undefined if nothing was cut. */
+  readonly restFrom: number | undefined
+}
+
+export function cutText(
+  text: string,
+  replacements: readonly Replacement[],
+  room: TextRoom,
+): CutText {
   const measure = new LengthBudget(room)
   let shown = ''
   let next = 0

@@ -1,12 +1,13 @@
 // The decision on one call: freezes first, then the policy, then what is refused whatever the policy
-// says. Synchronous and without effects. Called by admit-call.ts, again after every wait.
+// says. Synchronous; charges and records nothing, and only reads the clock and notes the step for stalls. Called by
+// admit-call.ts, again after every wait.
 
 import { displayName } from '@sluice/access/identity/display-name'
 import { SERVER_REQUESTS } from '@sluice/ledger/records/call-title'
 import { UNAVAILABLE_RETRY_MS } from '@sluice/ledger/store/limits'
-import type { Instant } from '@sluice/policy/core/clock'
-import type { LimitUsage } from '@sluice/policy/core/counters'
-import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
+import type { Instant } from '@sluice/policy/calls/clock'
+import type { LimitUsage } from '@sluice/policy/calls/counters'
+import type { Decision, ShadowDecision } from '@sluice/policy/calls/decision'
 import { decide, plainDecision } from '@sluice/policy/decide/decide'
 import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
 import { enterStep } from '../shared/current-step.ts'
@@ -14,7 +15,7 @@ import { findCanaryInCall, sentBeside } from '../shared/inspect-arguments.ts'
 import { type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
 import { describePending } from '../tools/describe-pending.ts'
-import type { CallPipeline, CallRequest } from './call-request.ts'
+import type { ApprovalClaim, CallPipeline, CallRequest } from './call-request.ts'
 
 export interface DecideOptions {
   readonly pipeline: Pick<CallPipeline, 'frozen' | 'now' | 'policy'>
@@ -29,6 +30,21 @@ export interface CallDecision {
   readonly now: Instant
   /** The planted value that the call carries. */
   readonly canary?: string | undefined
+}
+
+/** A call with its decision, whatever that is. */
+export interface DecidedCall extends Omit<CallDecision, 'canary'> {
+  readonly request: CallRequest
+  /** The approval that the call is made with. */
+  readonly approval?: ApprovalClaim | undefined
+}
+
+/** A decision that lets the call pass. */
+export type AllowingDecision = Decision & { readonly action: 'allow' }
+
+/** A decided call that may be made. */
+export interface PassingCall extends DecidedCall {
+  readonly decision: AllowingDecision
 }
 
 /** The rule of what holds whatever a document says. */
@@ -56,6 +72,10 @@ export function decideCall({ pipeline, request, usage }: DecideOptions): CallDec
   return { decision: applyBuiltIn(request, decision), bound, now }
 }
 
+export function mayPass(decided: DecidedCall): decided is PassingCall {
+  return decided.decision.action === 'allow'
+}
+
 export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
   const { agent, principal, session } = facts
   const { server } = call
@@ -64,7 +84,8 @@ export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
 
 /** Replaces the decision of a rule by a denial. Nothing that belongs to that rule may appear in it. */
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
-  return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
+  const { quiet: _, ...rest } = decision
+  return { ...rest, action: 'deny', code, reason, limits: [], approvals: [] }
 }
 
 /** The store admits no calls, or the ledger cannot be written. Why is in the log only: an agent learns no

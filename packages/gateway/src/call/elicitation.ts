@@ -6,9 +6,9 @@ import { describeMasked } from '@sluice/access/approvals/describe-masked'
 import { maskCall } from '@sluice/access/approvals/mask-text'
 import type { Person } from '@sluice/access/identity/person'
 import { visibleText } from '@sluice/guard/show/visible-text'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { listDeclaredCapabilities } from '../shared/server-questions.ts'
-import type { PendingApproval } from './await-approval.ts'
+import type { PendingApproval } from './call-request.ts'
 
 export interface ApprovalElicitation {
   /** A form decides, a page only carries the address. */

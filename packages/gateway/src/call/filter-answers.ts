@@ -8,8 +8,6 @@ import { MESSAGE_CHARS_MAX } from '@sluice/guard/limits'
 import { canHoldData } from '@sluice/guard/locate-data'
 import type { ScanEffort } from '@sluice/guard/patterns'
 import type { AnswerChange } from '@sluice/ledger/records/answer-changes'
-import type { JsonValue } from '@sluice/policy/core/json'
-import { runSteps } from '@sluice/policy/core/steps'
 import {
   type AnswerPolicy,
   answerMaps,
@@ -18,6 +16,8 @@ import {
   hasAnswerRules,
 } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { runSteps } from '@sluice/policy/structures/steps'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { isDense } from '@sluice/protocol/json/is-dense'
 import { PARSED_MARKS_MAX } from '@sluice/protocol/json/limits'
 import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'

@@ -1,8 +1,8 @@
 // `subscriptions/listen` of the stateless protocol generation: the gate forwards the list changes that it
 // can pass on, and of the resources those that the caller may subscribe to.
 
-import type { Facts } from '@sluice/policy/core/call'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Facts } from '@sluice/policy/calls/call'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { withMembers } from '@sluice/protocol/members'
 import { LIST_CHANGES } from '@sluice/protocol/protocol-generation'
 import { RPC } from '@sluice/protocol/rpc-codes'

@@ -8,23 +8,24 @@ import type { ParsedCall, PassingRequest } from './parsed-request.ts'
 import type { ForwardResult } from './pending-requests.ts'
 import { withArgs } from './wait-options.ts'
 
-export interface ForwardRequestOptions {
-  readonly exchange: Exchange
-  readonly parsed: ParsedCall | PassingRequest
-  /** The call as admitted; undefined for a request that passes undecided. */
-  readonly admitted: AdmittedCall | undefined
-}
+/** A call can be forwarded only with its admission. */
+export type ForwardRequestOptions = { readonly exchange: Exchange } & (
+  | { readonly passes: PassingRequest }
+  | { readonly parsed: ParsedCall; readonly admitted: AdmittedCall }
+)
 
 export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardResult> {
-  const { admitted, parsed } = options
   const { pending, requests, sender, session } = options.exchange
-  const { message, request, trace } = parsed
-  if (admitted === undefined) {
+  if ('passes' in options) {
+    const { message, request, trace } = options.passes
     return requests.forward(pending, { message, name: '', request, trace })
   }
+  const { admitted, parsed } = options
+  const { message, request, rounds, trace } = parsed
   const { admission } = admitted
   const { call, facts, program } = admitted.request
   if (sender === 'client') session.onCall(call)
+  session.pipeline.onAdmitted?.(call, admitted.request.params, admission)
   const args = admission.approval?.args
   const decided = args === undefined ? message : withArgs(message, args)
   return requests.forward(pending, {
@@ -42,7 +43,7 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
     name: call.name,
     admission,
     tool: facts.tool,
-    rounds: parsed.status === 'call' ? parsed.rounds : 0,
+    rounds,
     request,
     trace,
     program,

@@ -7,13 +7,14 @@ import { admitCall } from './admit-call.ts'
 import { answerFault, answerRequest } from './answer-request.ts'
 import type { AdmittedCall } from './call-request.ts'
 import type { Exchange, IncomingRequest } from './call-session.ts'
-import { forwardRequest } from './forward-request.ts'
+import { type ForwardRequestOptions, forwardRequest } from './forward-request.ts'
 import { inspectResult } from './inspect-result.ts'
 import { inspectAhead, lookUpCall } from './look-up-call.ts'
+import { noteArrival } from './note-arrival.ts'
 import { parseRequest } from './parse-request.ts'
+import { recordContent } from './record-content.ts'
 import { recordOutcome } from './record-outcome.ts'
 import { refuseCall } from './refuse-call.ts'
-import { traceCall } from './trace-call.ts'
 
 export async function handleCall(incoming: IncomingRequest): Promise<void> {
   const { message, sender, session } = incoming
@@ -27,10 +28,15 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
     const read = parseRequest(incoming)
     const parsed = read.status === 'check' ? await read.check() : read
     if (parsed.status === 'refused') return refuseCall({ exchange, reply: parsed.reply })
-    if (parsed.status === 'call') {
+    let forwarding: ForwardRequestOptions
+    if (parsed.status === 'passes') forwarding = { exchange, passes: parsed }
+    else {
       const ahead = inspectAhead(parsed, session)
       if (ahead !== undefined) await ahead
-      const lookUp = () => lookUpCall({ parsed, pending, session })
+      const lookUp = () => {
+        noteArrival(parsed, session)
+        return lookUpCall({ parsed, pending, session })
+      }
       const lookup = lookUp()
       const request = lookup instanceof Promise ? await lookup : lookup
       const accepted = acceptCall({ parsed, request, session })
@@ -39,12 +45,13 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
       const decided = await admitCall({ pipeline: session.pipeline, request, lookUp })
       if (decided.admission === undefined) return refuseCall({ exchange, parsed, refused: decided })
       admitted = decided
+      forwarding = { exchange, parsed, admitted }
     }
-    const result = await forwardRequest({ exchange, parsed, admitted })
+    const result = await forwardRequest(forwarding)
     const answer = inspectResult({ exchange, result })
     const inspected = answer instanceof Promise ? await answer : answer
     answerRequest({ exchange, inspected })
-    traceCall({ traces: session.pipeline.traces, admitted, reply: inspected.reply?.text })
+    recordContent({ recorder: session.pipeline.recorder, admitted, reply: inspected.reply?.text })
     recordOutcome({ exchange, admitted, outcome: inspected.outcome })
     if (inspected.closes !== undefined) session.close(inspected.closes)
   } catch (error) {

@@ -2,7 +2,7 @@
 // stateless generation, pages to open in an error of 2025-11-25. Each is decided as the request it would have
 // been in a session, wherever it stands: a question that may not be put reaches nobody.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { writeJson } from '@sluice/protocol/json/write-json'
 import { readMembers } from '@sluice/protocol/members'

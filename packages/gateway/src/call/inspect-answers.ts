@@ -15,12 +15,12 @@ import {
 import { MESSAGE_CHARS_MAX } from '@sluice/guard/limits'
 import { type AnswerChange, AnswerChangeCounts } from '@sluice/ledger/records/answer-changes'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import type { JsonValue } from '@sluice/policy/core/json'
-import type { AnswerTrust } from '@sluice/policy/core/provenance'
+import type { AnswerTrust } from '@sluice/policy/calls/provenance'
 import { getTrust } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { findReads } from '@sluice/policy/model/policy-reads'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { READ_LABEL, type SessionLabels } from '@sluice/protocol/agent-calls'
 import { isDense } from '@sluice/protocol/json/is-dense'
 import { PARSED_MARKS_MAX } from '@sluice/protocol/json/limits'
@@ -68,8 +68,23 @@ export interface LabelledSession {
  * Returns the labels it looked for. */
 export type InspectAhead = (text: string, strictness: Strictness) => Promise<readonly string[]>
 
+/** What the relay of a session does with the messages of one server. */
+export interface LabelledAnswers {
+  /** The labels of the session, which a server inside of the gate passes on to other sessions. */
+  readonly labels: SessionLabels
+  /** Applies the `answers` rules of the policy. */
+  readonly answers: AnswerFilter
+  /** Called with every message towards the client, before it is sent: adds the labels that it brings. */
+  readonly onDelivery: InspectDelivery
+  readonly inspectAhead: InspectAhead
+  /** Adds the labels that were added since the last outcome to the outcome of a call, so that they are recorded. */
+  readonly withLabels: (outcome: CallOutcome) => CallOutcome
+  /** Called at the end of the session with this server: records what no outcome has recorded. */
+  readonly settleLabels: () => void
+}
+
 /** The labels and changes that the messages of one server bring into a session. */
-export function labelSession(session: LabelledSession) {
+export function labelSession(session: LabelledSession): LabelledAnswers {
   const { server, policy, lease, log } = session
   const changes = createChangeRecorder(session.onUnrecordedChanges)
   const { saw, see, takeUnrecorded, settle } = createLabelRecorder(session)
@@ -86,12 +101,10 @@ export function labelSession(session: LabelledSession) {
       saveSealed: () => lease.saveSealed(),
     }),
     ...createInspection(session, saw, see),
-    /** The outcome of a call, with the labels that were added since the last one: so they are recorded. */
-    withLabels: (outcome: CallOutcome): CallOutcome => {
+    withLabels: (outcome) => {
       const labels = takeUnrecorded()
       return labels.length === 0 ? outcome : { ...outcome, labels }
     },
-    /** The session with this server ends: nothing stays off the record. */
     settleLabels: () => {
       changes.settle()
       settle()

@@ -3,10 +3,10 @@
 // gate for hooks.
 
 import { inspectAnswer, type ScanTarget, tooLargeToInspect } from '@sluice/guard/inspect-answer'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { findReads } from '@sluice/policy/model/policy-reads'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import { labelsOf } from '../state/labels-of.ts'
 

@@ -1,10 +1,9 @@
 // A call with what is known of it now: its tool, the facts about the caller, and what stands against it
 // whatever the policy says. Called by handle-call.ts, again after every wait.
 
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
-import { getMeta, PROMPT_META } from '@sluice/protocol/protocol-generation'
 import { findNamedTarget } from '../session/known-names.ts'
 import { hasLongMembers, inspectArguments } from '../shared/inspect-arguments.ts'
 import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
@@ -83,10 +82,6 @@ function toClientCall(
   const { parsed, pending, session } = options
   const { approvedFor, continues, program, retry, trace } = parsed
   const { lists, prompts } = session
-  const meta = getMeta(message.params)
-  const { [PROMPT_META]: prompt, 'claudecode/toolUseId': id = meta.callId } = meta
-  if (typeof prompt === 'string') session.onPrompt(prompt)
-  if (typeof id === 'string') session.pipeline.onToolUse?.(id, call)
   const facts = factsOf(message, { known: session.facts(program), tool, args: call.args })
   return {
     call,

@@ -3,9 +3,9 @@
 // The first step of handle-call.ts.
 
 import { findCanary } from '@sluice/guard/find-canary'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { NOT_NORMAL } from '@sluice/policy/decide/decide-uri'
 import { listCanaries } from '@sluice/policy/model/policy'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
 import { belongsTo, knowsTasks } from '@sluice/protocol/protocol-generation'
 import { RPC } from '@sluice/protocol/rpc-codes'

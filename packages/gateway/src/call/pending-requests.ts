@@ -3,8 +3,8 @@
 // is not forwarded. Owned by the relay, one for each direction; handle-call.ts takes a request through.
 
 import type { Caller } from '@sluice/access/identity/callers/caller'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 import { patchObject, withMembers } from '@sluice/protocol/members'
 import type {
@@ -166,8 +166,8 @@ export class PendingRequests {
     const own = withoutPrompt(opened)
     const renamed =
       renamesTokens && progressToken !== undefined ? withToken(own as ParsedMembers, ours) : own
-    const outgoing = withTrace(renamed, admission?.watched.ownTrace)
-    const trace = admission?.watched.trace ?? options.trace
+    const outgoing = withTrace(renamed, admission?.instrumented.ownTrace)
+    const trace = admission?.instrumented.trace ?? options.trace
     const written = writeRequest(ours, method, outgoing?.text)
     const text = outgoing?.isOneLine === true ? written : oneLine(written)
     const { callId } = admission ?? {}

@@ -1,14 +1,14 @@
 // What of a call goes into the ledger.
 
 import { digestText } from '@sluice/ledger/records/record'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
 import { type EntryOptions, toEntry } from './record-calls.ts'
 
 test('F13: of the URI of a resource the record has a digest and what may be shown', () => {
   const uri = 'https://ada:hunter2@h/inbox?token=s3cret#part'
-  const passing = {
+  const decided = {
     request: {
       call: { server: 's', method: 'resources/read', name: uri, args: { uri } },
       facts: sampleFacts(undefined),
@@ -17,8 +17,8 @@ test('F13: of the URI of a resource the record has a digest and what may be show
     bound: { id: 'p' },
     decision: {},
     now: { wallMs: 0, monotonicMs: 0 },
-  } as unknown as EntryOptions['passing']
-  const kept = toEntry({ pipeline: { keepsTexts: false }, passing, callId: 'c' })
+  } as unknown as EntryOptions['decided']
+  const kept = toEntry({ pipeline: { keepsTexts: false }, decided, callId: 'c' })
   expect(kept).toMatchObject({
     name: 'https://***@h/inbox?token=***#***',
     argsDigest: digestText(uri),
@@ -33,7 +33,7 @@ test.each([[true], [false]])('the record says whether the class was a guess: %s'
     risk: 'high',
     unknown,
   }
-  const passing = {
+  const decided = {
     request: {
       call: { server: 's', method: 'tools/call', name: 'frobnicate', args: {} },
       facts: sampleFacts(tool),
@@ -42,7 +42,7 @@ test.each([[true], [false]])('the record says whether the class was a guess: %s'
     bound: { id: 'p' },
     decision: {},
     now: { wallMs: 0, monotonicMs: 0 },
-  } as unknown as EntryOptions['passing']
-  const kept = toEntry({ pipeline: { keepsTexts: false }, passing, callId: 'c' })
+  } as unknown as EntryOptions['decided']
+  const kept = toEntry({ pipeline: { keepsTexts: false }, decided, callId: 'c' })
   expect(kept).toMatchObject({ category: 'Execute', unknown })
 })

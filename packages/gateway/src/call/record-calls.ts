@@ -6,14 +6,14 @@ import { displayName } from '@sluice/access/identity/display-name'
 import type { Ledger } from '@sluice/ledger/ledger'
 import { type AnswerChange, describeChanges } from '@sluice/ledger/records/answer-changes'
 import { type DecisionEntry, digestText } from '@sluice/ledger/records/record'
-import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
+import type { DecisionInputs } from '@sluice/policy/calls/decision-inputs'
 import { collectInputs } from '@sluice/policy/decide/collect-inputs'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Log } from '../shared/log.ts'
 import type { OutageLog } from '../shared/outage-log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { CallPipeline, CallRequest, RefusalRecorder } from './call-request.ts'
-import type { CallDecision } from './decide-call.ts'
+import type { DecidedCall } from './decide-call.ts'
 
 export class LedgerCallRecorder implements RefusalRecorder {
   readonly #ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>
@@ -67,12 +67,13 @@ export class LedgerCallRecorder implements RefusalRecorder {
 
 export interface EntryOptions {
   readonly pipeline: Pick<CallPipeline, 'keepsTexts'>
-  readonly passing: CallDecision & { readonly request: CallRequest }
+  readonly decided: DecidedCall
   readonly callId: string
 }
 
-export function toEntry({ pipeline, passing, callId }: EntryOptions): DecisionEntry {
-  const { bound, decision, now, request } = passing
+export function toEntry({ pipeline, decided, callId }: EntryOptions): DecisionEntry {
+  const { bound, decision, now, request } = decided
+  const approval = decision.approval?.id ?? decided.approval?.use?.id
   const { argsText, call, facts, program } = request
   return {
     atMs: now.wallMs,
@@ -90,6 +91,7 @@ export function toEntry({ pipeline, passing, callId }: EntryOptions): DecisionEn
     judged: decision.code === 'FROZEN' ? {} : inputsOf(bound.policy, request, pipeline.keepsTexts),
     argsDigest: argsDigestOf(call, argsText),
     ...(program === undefined ? {} : { parent: program.parent }),
+    ...(approval === undefined ? {} : { approval }),
   }
 }
 

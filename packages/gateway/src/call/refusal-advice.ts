@@ -3,12 +3,12 @@
 // and refuse-call.ts.
 
 import { waitText } from '@sluice/access/identity/wait-text'
-import type { Decision } from '@sluice/policy/core/decision'
+import type { Decision } from '@sluice/policy/calls/decision'
 import { argumentPaths } from '@sluice/policy/decide/collect-inputs'
 import { pathText } from '@sluice/policy/language/argument-path'
 import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import type { Guardrail, Rule } from '@sluice/policy/model/rule'
-import { HOOK_CLIENTS } from '../hooks/hook-event.ts'
+import { isHookClient } from '../hooks/clients/table.ts'
 import { ADVICE_NAMES_MAX } from '../session/limits.ts'
 
 /** `try again in 20 s`; undefined if waiting changes nothing. */
@@ -53,7 +53,7 @@ const ASK = 'if the task needs it, ask the user to change the policy'
 
 /** A client's own tools have no rules until the pack for them is added. */
 function adviseUser({ policy, server }: AdviceContext): string {
-  const isOfClient = HOOK_CLIENTS.some((client) => client === server)
+  const isOfClient = isHookClient(server)
   const hasRules = listRules(policy).some(
     (rule) => 'key' in rule && rule.key.startsWith(`${server}/`),
   )
@@ -67,7 +67,7 @@ function joinAdvice(parts: readonly (string | undefined)[]): string {
 
 function findRule(policy: CompiledPolicy, rule: string): Rule | Guardrail | undefined {
   const { isOfBase, pointer } = parseRulePointer(rule)
-  const document = isOfBase ? policy.house : policy
+  const document = isOfBase ? policy.base : policy
   return document && listRules(document).find((one) => one.pointer === pointer)
 }
 

@@ -3,7 +3,7 @@
 // of a decision was handed to the ledger (admit-call.ts), which may write it after the reply has left. Called by
 // handle-call.ts.
 
-import type { Decision } from '@sluice/policy/core/decision'
+import type { Decision } from '@sluice/policy/calls/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type LocalCode, toRpcCode } from '@sluice/protocol/rpc-codes'
 import { findNamedTarget } from '../session/known-names.ts'

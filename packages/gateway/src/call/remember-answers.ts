@@ -2,16 +2,16 @@
 // resources, errors, and what a server says unasked. Called for every message, and only if a rule reads
 // where values came from.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { AnswerTrust } from '@sluice/policy/core/provenance'
-import { rememberAnswer } from '@sluice/policy/provenance/check-call'
+import type { AnswerTrust } from '@sluice/policy/calls/provenance'
 import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
+import { rememberAnswer } from '@sluice/policy/provenance/remember-answer'
 import type { Answer, SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { isDense } from '@sluice/protocol/json/is-dense'
 import { PARSED_MARKS_MAX } from '@sluice/protocol/json/limits'
 import type { ParsedMembers } from '@sluice/protocol/message'
 import { CLIENT_TOOLS } from '../hooks/client-tools.ts'
-import { HOOK_CLIENTS } from '../hooks/hook-event.ts'
+import { isHookClient } from '../hooks/clients/table.ts'
 import { originsFor } from '../session/program-origins.ts'
 import type { SentRequest } from './pending-requests.ts'
 
@@ -57,7 +57,7 @@ export function rememberMessage(
 }
 
 function isClientsOwn(builtin: string | undefined, tool = ''): boolean {
-  return HOOK_CLIENTS.some((client) => client === builtin) && CLIENT_TOOLS.has(tool)
+  return isHookClient(builtin) && CLIENT_TOOLS.has(tool)
 }
 
 /** The client chooses the names of what a file or a command says: `stdout` is no field. */

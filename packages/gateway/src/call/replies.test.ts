@@ -1,8 +1,8 @@
 // What callers are told, and what they are not told in the gate's name.
 
-import type { Decision } from '@sluice/policy/core/decision'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Decision } from '@sluice/policy/calls/decision'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { JsonRpcResponse } from '@sluice/protocol/message'
 import { describe, expect, test } from 'vitest'
 import { buildRefusalReply, stripGateMeta } from './replies.ts'

@@ -2,11 +2,11 @@
 // act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
 // `sluice`: a server's answer loses that name on the way.
 
-import type { ApprovalReference, Decision } from '@sluice/policy/core/decision'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import type { ApprovalReference, Decision } from '@sluice/policy/calls/decision'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import type { JsonRpcRequest, JsonRpcResponse, RequestId } from '@sluice/protocol/message'
 import { type ProtocolGeneration, TASKS } from '@sluice/protocol/protocol-generation'

@@ -17,7 +17,7 @@ export interface SettleOptions {
 
 export function settleCalls(options: SettleOptions): CallSession['record'] {
   const { recorder, admission, withLabels, onAnswered, log } = options
-  return ({ intent, receipt, watched, approval }, startedMs, settled) => {
+  return ({ intent, receipt, instrumented, approval }, startedMs, settled) => {
     const outcome = withLabels(settled)
     if (outcome.givenBack === true)
       admission
@@ -25,7 +25,7 @@ export function settleCalls(options: SettleOptions): CallSession['record'] {
         .catch(({ message }: Error) => log('error', 'charges were not undone', { why: message }))
     recorder.outcome(intent, startedMs, outcome)
     if (outcome.status === 'answered') onAnswered()
-    watched.settled(outcome)
+    instrumented.settled(outcome)
     approval?.settled(outcome)
   }
 }

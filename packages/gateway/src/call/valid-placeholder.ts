@@ -3,10 +3,10 @@
 // nothing, and the answer is denied. A keyword that is not known here allows nothing. The schema is the
 // server's, so the steps for one answer are bounded.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { unescapePointer } from '@sluice/policy/core/json-pointer'
-import { toWordSet } from '@sluice/policy/core/word-set'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
+import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import { PLACEHOLDER_STEPS_MAX } from '../shared/limits.ts'
 
 /** Keywords that say nothing about a text or null by itself. */

@@ -1,11 +1,10 @@
 // How a request waits for an approval: as long as its sender waits, looked up again afterwards, and with the
 // arguments that an approver edited, if any. Made only if a rule requires approval.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { readJson } from '@sluice/protocol/json/read-json'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
-import type { ApprovalWaitOptions } from './await-approval.ts'
-import type { CallRequest } from './call-request.ts'
+import type { ApprovalWaitOptions, CallRequest } from './call-request.ts'
 
 interface WaitSources {
   readonly isWanted: () => boolean

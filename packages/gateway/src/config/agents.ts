@@ -11,10 +11,25 @@ import {
   word,
 } from '@sluice/policy/document/build-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { ShapeValue } from '@sluice/policy/document/shape'
 import { readFields, readValue, URL_SHAPE } from './values.ts'
 
-/** Providers of models by name, prices by the whole name of the model, for a million tokens. */
-export type AgentsConfig = ReturnType<typeof readAgents>
+/** `agents` and `models` of sluice.yaml. */
+export interface AgentsConfig {
+  /** Providers of models, by name. */
+  readonly models: ShapeValue<typeof MODELS>
+  /** Prices of a million tokens, by the whole name of the model. */
+  readonly prices: ShapeValue<typeof PRICES>
+  /** Whether runs that a crash interrupted continue by themselves. */
+  readonly resume: 'auto' | 'ask'
+  /** How much of what an agent did is kept. */
+  readonly history: {
+    /** Older events are dropped. Absent: none are, by their age. */
+    readonly days?: number
+    /** Size of the events of one agent. Absent: 64. */
+    readonly megabytes?: number
+  }
+}
 
 const DAYS_MAX = 36_500
 const MEGABYTES_MAX = 100_000
@@ -26,11 +41,12 @@ export const MODELS = record(
     'small letters, digits, `_` and `-`, at most 64',
   ),
   object('a provider of models', {
-    url: required(
-      URL_SHAPE,
-      'base address of its OpenAI chat completions',
-      'https://models.example.com/v1',
-    ),
+    url: required(URL_SHAPE, 'base address of its API', 'https://models.example.com/v1'),
+    api: {
+      shape: word(['chat', 'responses', 'anthropic']),
+      doc: "the form of its requests: OpenAI's chat completions, OpenAI's responses, Anthropic's messages",
+      default: 'chat',
+    },
     key: { shape: text(8_192), doc: 'its key, given by a variable', example: `$\{MODEL_KEY}` },
   }),
 )
@@ -73,7 +89,7 @@ export const AGENTS = object('settings of the agents', {
   },
 })
 
-export function readAgents(map: LocatedMap) {
+export function readAgents(map: LocatedMap): AgentsConfig {
   const { resume, prices = {}, history = {} } = readFields(AGENTS.fields, findEntry(map, 'agents'))
   const models = readValue<typeof MODELS>(findEntry(map, 'models')) ?? {}
   return { models, prices, resume, history }

@@ -16,7 +16,19 @@ import { type ConfigValues, readFields, toMs } from './values.ts'
 
 export const ALERT_CHANNELS = ['webhook', 'email'] as const
 
-export type AlertsConfig = NonNullable<ReturnType<typeof readAlerts>['alerts']>
+export interface AlertsConfig {
+  /** The kinds of alerts that are sent. */
+  readonly on: readonly string[]
+  readonly channels: readonly AlertChannelName[]
+  /** At most one alert of a kind is sent in this time. */
+  readonly everyMs: number
+  readonly denialsPercent: number
+  readonly limitPercent: number
+  /** How often the chain of the ledger is verified. */
+  readonly verifyMs: number
+}
+
+type AlertChannelName = (typeof ALERT_CHANNELS)[number]
 
 const percent = integer(1, 100)
 
@@ -29,7 +41,7 @@ export const ALERTS = object('settings of alerts', {
   },
   channels: {
     shape: list(word(ALERT_CHANNELS), ALERT_CHANNELS.length),
-    doc: 'which channels of `approvals` alerts go out on',
+    doc: 'which channels of `approvals` alerts go out on; the console shows them in any case',
     unset: 'all that `approvals` has',
     example: ['email'],
   },
@@ -56,7 +68,11 @@ export const ALERTS = object('settings of alerts', {
 })
 
 /** Nothing if there is no such key: then no alerts are sent. */
-export function readAlerts(map: LocatedMap, channels: ChannelsConfig, { problems }: ConfigValues) {
+export function readAlerts(
+  map: LocatedMap,
+  channels: ChannelsConfig,
+  { problems }: ConfigValues,
+): { readonly alerts?: AlertsConfig } {
   const node = findEntry(map, 'alerts')
   if (node === undefined) return {}
   const has = ALERT_CHANNELS.filter((name) => channels[name] !== undefined)
@@ -64,13 +80,11 @@ export function readAlerts(map: LocatedMap, channels: ChannelsConfig, { problems
   const { channels: wanted = has } = read
   const on: readonly string[] = read.on ?? ALERT_KINDS
   const missing = wanted.find((name) => !has.includes(name))
-  if (has.length === 0 || missing !== undefined)
+  if (missing !== undefined)
     problems.error(
       'CONFIG_CHANNEL',
       (findEntry(asMap(node), 'channels') ?? node).at,
-      missing === undefined
-        ? 'alerts have no channel to go out on'
-        : `alerts are to go out by \`${missing}\`, and \`approvals\` has no \`${missing}\``,
+      `alerts are to go out by \`${missing}\`, and \`approvals\` has no \`${missing}\``,
       'write `webhook` or `email` under `approvals`',
     )
   return {

@@ -6,7 +6,6 @@ import { SLOTS } from '@sluice/access/identity/grant-fields'
 import type { ClientConfig } from '@sluice/access/identity/oauth/client-authentication'
 import { isLoopbackName, isSafeUrl } from '@sluice/access/identity/oauth/safe-url'
 import { ROLES } from '@sluice/access/identity/person'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
 import {
   BOOLEAN,
   form,
@@ -21,6 +20,7 @@ import {
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { FilledValues, Shape } from '@sluice/policy/document/shape'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { nameOne } from './grants.ts'
 import { CLIENT_FIELDS, readClient } from './login.ts'
 import { readSessionLimit, readSessions, SESSION_LIMIT } from './sessions.ts'

@@ -24,7 +24,13 @@ import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/doc
 import { fillDefaults, type ShapeValue } from '@sluice/policy/document/shape'
 import { type ConfigValues, readFields, SECRET_HELP, safeUrlShape, secretShape } from './values.ts'
 
-export type ChannelsConfig = ReturnType<typeof readChannels>
+/** The channels that tell people of calls that wait. */
+export interface ChannelsConfig {
+  /** Absent if nothing is posted. */
+  readonly webhook?: WebhookConfig
+  /** Absent if no mail is sent. */
+  readonly email?: EmailConfig
+}
 
 const code = 'CONFIG_CHANNEL'
 /** One mailbox and nothing else: no list, no comment, no second header. */
@@ -104,7 +110,7 @@ export const CHANNELS = object('settings of approvals', {
   email: { shape: EMAIL, doc: 'notifies approvers by e-mail if a rule names the channel' },
 })
 
-export function readChannels(map: LocatedMap, values: ConfigValues) {
+export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsConfig {
   const node = asMap(findEntry(map, 'approvals'))
   const { webhook, email } = readFields(CHANNELS.fields, findEntry(map, 'approvals'))
   const wrong: ReportProblem = (path, message, help) => {

@@ -59,7 +59,7 @@ ledger: { sync: full, record: judged }
       },
       policy: '/etc/sluice/policy.yaml',
       policies: { reader: '/etc/sluice/reader.yaml' },
-      house: '/etc/house.yaml',
+      basePolicy: '/etc/house.yaml',
       grants: [
         {
           name: 'ann',

@@ -7,9 +7,6 @@ import { dirname, resolve } from 'node:path'
 import type { FixedGrant } from '@sluice/access/identity/callers/grant'
 import type { Issuer } from '@sluice/access/identity/callers/issuer'
 import type { Secret } from '@sluice/access/identity/oauth/secret-text'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { pickDefined } from '@sluice/policy/core/pick-defined'
-import { toWordSet } from '@sluice/policy/core/word-set'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
 import { scalar, strings, toJson } from '@sluice/policy/document/fields'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
@@ -21,7 +18,10 @@ import {
   readDocument,
 } from '@sluice/policy/document/read-document'
 import { parseDuration } from '@sluice/policy/document/shape'
-import { HOOK_CLIENTS, type HookClient } from '../hooks/hook-event.ts'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import type { JsonObject } from '@sluice/policy/values/json'
+import { HOOK_CLIENTS, type HookSource } from '../hooks/clients/table.ts'
 import { TOOL_MODES, type ToolMode } from '../shared/tool-mode.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type AlertsConfig, readAlerts } from './alerts.ts'
@@ -45,7 +45,7 @@ import {
 } from './work-directory.ts'
 
 /** The WASM agents, or a client with hooks. */
-export type BuiltinServer = 'agents' | 'code' | HookClient
+export type BuiltinServer = 'agents' | 'code' | HookSource
 
 /** What any server may have. */
 interface CommonServerConfig {
@@ -77,6 +77,8 @@ export type ServerConfig = CommonServerConfig &
     | {
         readonly kind: 'builtin'
         readonly builtin: BuiltinServer
+        /** Of a client with hooks: lines of its shell run in a box. Undefined: as they come. */
+        readonly sandbox?: BoxSettings
       }
     | {
         readonly kind: 'http'
@@ -96,6 +98,13 @@ export interface SandboxProfile {
   readonly hosts: readonly string[]
 }
 
+/** What lines of one client may have besides their project. `read` also shows a file of the project that usually holds
+ * secrets. */
+export interface BoxSettings extends SandboxProfile {
+  /** Names of variables of the client that lines can see. */
+  readonly env: readonly string[]
+}
+
 export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly file: string
   readonly data: string
@@ -110,7 +119,7 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   /** Named documents for grants. */
   readonly policies: Readonly<Record<string, string>>
   /** The base policy: the document whose guardrails apply to all others. */
-  readonly house?: string
+  readonly basePolicy?: string
   readonly grants: readonly FixedGrant[]
   readonly issuers: readonly Issuer[]
   /** The URL of the gate's client ID metadata document. */
@@ -120,8 +129,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly channels: ChannelsConfig
   /** Undefined: none are sent. */
   readonly alerts?: AlertsConfig
-  readonly pins: ReturnType<typeof readPins>
-  readonly processes: ReturnType<typeof readProcesses>
+  readonly pins: PinsConfig
+  readonly processes: ProcessesConfig
   /** Without it, servers run unconfined where they cannot be isolated. */
   readonly isolation?: 'required'
   readonly sessions: SessionsConfig
@@ -136,6 +145,24 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly metricsToken?: string
   /** A collector of OpenTelemetry, by OTLP over HTTP. */
   readonly otlp?: string
+}
+
+/** `pins` of sluice.yaml. */
+export interface PinsConfig {
+  /** Whether a definition that is seen for the first time is trusted. Absent: the gate decides by its address. */
+  readonly firstSight?: 'trust' | 'hold'
+  /** Parts of definitions that differ from machine to machine, as JSON Pointers. */
+  readonly ignore: readonly string[]
+}
+
+/** `processes` of sluice.yaml. */
+export interface ProcessesConfig {
+  /** At most so many processes of servers. Absent: it depends on the memory of the machine. */
+  readonly max?: number
+  /** How long a process stays that nobody uses. */
+  readonly idleMs: number
+  /** How long a session waits for a place. */
+  readonly waitMs: number
 }
 
 export function readConfig(
@@ -183,6 +210,7 @@ class ConfigReader {
     })
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
+    const acsServers = servers.filter(([, { builtin }]) => builtin === 'acs').map(([name]) => name)
     const channels = readChannels(map, this.#values)
     return {
       file: resolve(file),
@@ -193,7 +221,7 @@ class ConfigReader {
       writtenServers: Object.fromEntries(written),
       ...policy,
       ...policies,
-      grants: readGrants(map, names, this.#values),
+      grants: readGrants(map, names, this.#values, acsServers),
       ...readAgents(map),
       issuers: readIssuers(map, names, this.#values),
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
@@ -227,11 +255,16 @@ class ConfigReader {
         'a server has a `command` or a `url`, or is `builtin: agents`',
         'say how to reach it',
       )
-    const client = HOOK_CLIENTS.find((one) => one === builtin)
+    const client = [...HOOK_CLIENTS, 'acs' as const].find((one) => one === builtin)
     if (ways > 0 && (client !== undefined || builtin === 'code'))
       this.#wrong(map, `\`builtin: ${builtin}\` has no \`command\` and no \`url\``, 'take it away')
     if (ways === 0 && client !== undefined)
-      return { kind: 'builtin', builtin: client, timeoutMs: HOOK_CALL_MS_MAX }
+      return {
+        kind: 'builtin',
+        builtin: client,
+        timeoutMs: HOOK_CALL_MS_MAX,
+        ...this.#boxSettings(map, whole),
+      }
     if (ways === 0 && (builtin === 'agents' || builtin === 'code'))
       return { kind: 'builtin', builtin }
     const agents = builtin === 'agents' ? { builtin: 'agents' as const } : {}
@@ -279,10 +312,31 @@ class ConfigReader {
     }
   }
 
+  /** What the box of a client's lines has. `off` is a decision that a person writes down: no box is missing. */
+  #boxSettings(map: LocatedMap, whole: LocatedMap): { readonly sandbox?: BoxSettings } {
+    const node = findEntry(map, 'sandbox')
+    if (node?.kind !== 'map') return {}
+    const env = findEntry(node, 'env')
+    const names = this.#values.list(env)
+    const invalid = names.find((name) => !/^[A-Za-z_]\w{0,127}$/.test(name))
+    if (invalid !== undefined && env !== undefined)
+      this.#wrong(env, `\`${invalid}\` is no name of a variable`, 'write names, without values')
+    return { sandbox: { ...this.#profile(node, whole), env: names } }
+  }
+
   #sandbox(map: LocatedMap, whole: LocatedMap): { readonly sandbox?: 'off' | SandboxProfile } {
     const node = findEntry(map, 'sandbox')
     if (node === undefined) return {}
-    if (node.kind === 'map') return { sandbox: this.#profile(node, whole) }
+    if (node.kind === 'map') {
+      const env = findEntry(node, 'env')
+      if (env !== undefined)
+        this.#wrong(
+          env,
+          '`sandbox: { env }` is for clients with hooks',
+          'write `env` beside `command`',
+        )
+      return { sandbox: this.#profile(node, whole) }
+    }
     if (scalar(whole, 'isolation') === 'required')
       this.#wrong(node, '`sandbox: off` under `isolation: required`', 'take one of them away')
     return { sandbox: 'off' }
@@ -389,13 +443,12 @@ function textOf(map: LocatedMap, section: string, key: string): string | undefin
 }
 
 /** `firstSight` is missing if it depends on where the gate listens. */
-function readPins(node: LocatedNode | undefined) {
+function readPins(node: LocatedNode | undefined): PinsConfig {
   const { first_sight: firstSight, ignore = [] } = readFields(PINS.fields, node)
   return { ...(firstSight === undefined ? {} : { firstSight }), ignore }
 }
 
-/** `max` is missing if it depends on the memory of the machine. */
-function readProcesses(node: LocatedNode | undefined) {
+function readProcesses(node: LocatedNode | undefined): ProcessesConfig {
   const { idle, wait, ...rest } = readFields(PROCESSES.fields, node)
   return { ...rest, idleMs: toMs(idle), waitMs: toMs(wait) }
 }

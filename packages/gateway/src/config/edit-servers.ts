@@ -3,7 +3,6 @@
 // so that an edit that would change anything else is not made. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import {
   appendEntry,
   applyEdit,
@@ -14,6 +13,7 @@ import {
 } from '@sluice/policy/document/edit-mapping'
 import { findPair, getRange, parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { isMap, type YAMLMap } from 'yaml'
 
 export interface WrittenServer {

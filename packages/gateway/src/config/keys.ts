@@ -3,8 +3,9 @@
 // line breaks or similar. The environment of the process overrides it. Pure.
 
 import { dirname, join, resolve } from 'node:path'
+import type { FixedGrant } from '@sluice/access/identity/callers/grant'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
-import { HOOK_CLIENTS, type HookClient } from '../hooks/hook-event.ts'
+import { HOOK_CLIENTS, type HookClient } from '../hooks/clients/table.ts'
 
 /** What stands beside the configuration and is the gate's own: the lock file, the keys, the tokens of hooks, and
  * what `sluice init` moved and wrote. */
@@ -13,6 +14,14 @@ export function filesBeside({ file }: { readonly file: string }): string[] {
   const headers = HOOK_CLIENTS.map(hookHeaderName)
   const names = ['sluice.lock', 'sluice.env', 'sluice.moved.json', 'sluice.hooked.json', ...headers]
   return names.map((name) => join(folder, name))
+}
+
+/** The files with keys of agents of ACS: who reads one can ask in the name of its agent. */
+export function keyFilesOf(grants: readonly FixedGrant[]): string[] {
+  return grants.flatMap(({ acs }) => {
+    if (acs === undefined || typeof acs.secret === 'string') return []
+    return acs.secret.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.file]))
+  })
 }
 
 /** The file with the token that the hooks of a client send. */

@@ -19,9 +19,21 @@ import { fillDefaults, type ShapeValue } from '@sluice/policy/document/shape'
 import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from './limits.ts'
 import { type ConfigValues, readFields, safeUrlShape, secretShape, toMs } from './values.ts'
 
-/** `keepMs` and `keepBytes`: older records, and the oldest beyond so many bytes, are dropped. `every`: records
- * between two checkpoints. `places`: where else these go. */
-export type LedgerConfig = ReturnType<typeof readLedger>
+/** `ledger` of sluice.yaml. */
+export interface LedgerConfig {
+  /** `full` survives the loss of power, too. */
+  readonly sync: 'normal' | 'full'
+  /** The values that rules read are kept with their texts. */
+  readonly keepsTexts: boolean
+  /** Records older than this are dropped. Absent: none are, by their age. */
+  readonly keepMs?: number
+  /** The oldest records beyond so many bytes are dropped. Absent: none are, by their size. */
+  readonly keepBytes?: number
+  /** Records between two checkpoints. */
+  readonly every: number
+  /** Where the checkpoints go beside the data directory. */
+  readonly places: readonly RemoteStoreConfig[]
+}
 
 const url = safeUrlShape('CONFIG_LEDGER')
 
@@ -104,7 +116,7 @@ export const LEDGER = object('ledger settings', {
   checkpoints: { shape: CHECKPOINTS, doc: 'signed heads of the hash chain' },
 })
 
-export function readLedger(map: LocatedMap, data: string, values: ConfigValues) {
+export function readLedger(map: LocatedMap, data: string, values: ConfigValues): LedgerConfig {
   const node = findEntry(map, 'ledger')
   const { sync, record, keep, keep_size, checkpoints } = readFields(LEDGER.fields, node)
   const { every, file, webhook, s3 } = fillDefaults(CHECKPOINTS.fields, checkpoints ?? {})

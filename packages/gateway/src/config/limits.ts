@@ -38,3 +38,5 @@ export const KEEP_SIZE_BYTES_MIN = 10_000_000
 export const HOOK_CALL_MS_MAX = 900_000
 /** Longest time that `stop_within` may give the end of a gate: that of a call without progress. */
 export const STOP_SECONDS_MAX = 300
+/** Bytes of the key of an agent of the Agent Control Standard. A shorter one is refused. */
+export const HMAC_KEY_BYTES_MIN = 32

@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
-import { decodePercent } from '@sluice/policy/core/percent'
+import { decodePercent } from '@sluice/policy/readers/percent'
 import { isBelow, withReal } from './work-directory.ts'
 
 export interface RootsPlace {

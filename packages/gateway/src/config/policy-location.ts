@@ -13,7 +13,7 @@ export interface PolicyLocation {
   /** The local user's document is a part of the configuration: its file is the configuration. */
   readonly isWithin: boolean
   /** The base policy, whose guardrails apply to every call. */
-  readonly house?: string
+  readonly basePolicy?: string
 }
 
 /** Undefined if the file cannot be read as far as that. */
@@ -29,7 +29,7 @@ export function readPolicyLocation(
   const isWithin = node?.kind === 'map'
   const policy = isWithin ? resolve(source.file) : values.path(node)
   const named = findEntry(tree, 'policies')
-  const { policies, house } = readPolicies(
+  const { policies, basePolicy } = readPolicies(
     named?.kind === 'map' ? tree : { ...tree, entries: [] },
     values,
   )
@@ -37,6 +37,6 @@ export function readPolicyLocation(
   return {
     documents: { ...policies, ...(policy === undefined ? {} : { [LOCAL_POLICY]: policy }) },
     isWithin,
-    ...(house === undefined ? {} : { house }),
+    ...(basePolicy === undefined ? {} : { basePolicy }),
   }
 }

@@ -17,7 +17,7 @@ import {
 import type { ObjectShape } from '@sluice/policy/document/json-schema'
 import type { Shape } from '@sluice/policy/document/shape'
 import { DOCUMENT as POLICY } from '@sluice/policy/language/language'
-import { HOOK_CLIENTS } from '../hooks/hook-event.ts'
+import { HOOK_CLIENTS } from '../hooks/clients/table.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { TOOL_MODES } from '../shared/tool-mode.ts'
 import { AGENTS, MODELS } from './agents.ts'
@@ -61,6 +61,12 @@ const SANDBOX: Shape = object('a sandbox', {
     unset: 'none',
     example: ['api.notes.example', 'db.internal:5432'],
   },
+  env: {
+    shape: list(text(128), 256),
+    doc: 'of a client with hooks: names of its variables that lines in the box may see, besides `PATH`, `HOME`, `USER`, `LANG`, `TERM` and `CI`',
+    unset: 'no others',
+    example: ['NODE_ENV'],
+  },
 })
 
 const SERVER: Shape = {
@@ -82,8 +88,8 @@ const SERVER: Shape = {
       example: 'https://mcp.example.com/mcp',
     },
     builtin: {
-      shape: word(['agents', 'code', ...HOOK_CLIENTS]),
-      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names. `code` is `run_code`, which runs a program of a client, see `/mcp?mode=code`. Any other word is a client whose hooks ask the gate, see `sluice init --hooks`: its server has the client's own tools (`Bash`, `Read`, …)",
+      shape: word(['agents', 'code', 'acs', ...HOOK_CLIENTS]),
+      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names. `code` is `run_code`, which runs a program of a client, see `/mcp?mode=code`. `acs` is an agent that asks by the Agent Control Standard, see `grants.NAME.acs`. Any other word is a client whose hooks ask the gate, see `sluice init --hooks`: its server has the client's own tools (`Bash`, `Read`, …)",
     },
     env: {
       shape: variables,
@@ -109,7 +115,7 @@ const SERVER: Shape = {
     },
     sandbox: {
       shape: { kind: 'either', of: [word(['off']), SANDBOX] },
-      doc: 'what the command may do, `sluice server lock` writes it. `off`: it is not isolated, for programs that need more, such as `podman`',
+      doc: 'what the command may do, `sluice server lock` writes it. `off`: it is not isolated, for programs that need more, such as `podman`. Under a client with hooks: lines of its shell run in a box with their project and these lines; files that usually hold secrets are hidden unless `read` names them',
       example: { read: ['~/.config/notes'], write: ['./notes'], hosts: ['api.notes.example'] },
       unset: 'it does not see other processes and the gate’s own files (Linux with bubblewrap)',
     },

@@ -17,6 +17,7 @@ import {
 import {
   type FieldValues,
   type FilledValues,
+  type FormShape,
   fillDefaults,
   parseDuration,
   type ShapeFields,
@@ -45,12 +46,12 @@ export function toMs(duration: string | number): number {
 export const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a variable'
 
 /** A text that signs messages or lets somebody in. */
-export function secretShape(code: string, pattern = /^.{16,1024}$/s) {
+export function secretShape(code: string, pattern = /^.{16,1024}$/s): FormShape {
   return form('secret', pattern, `at least 16 characters: ${SECRET_HELP}`, { secret: true, code })
 }
 
 /** https, or http on this machine: what is sent there, or comes from there, is a secret or is trusted. */
-export function safeUrlShape(code: string) {
+export function safeUrlShape(code: string): FormShape {
   return form(
     'https address',
     /^https?:.{1,2048}$/i,
@@ -67,7 +68,12 @@ export const URL_SHAPE = form(
 )
 
 /** Keys whose texts may have references to files, in every section. */
-const SECRETS: ReadonlySet<string> = new Set(['client_secret', 'private_key', 'assertion'])
+const SECRETS: ReadonlySet<string> = new Set([
+  'client_secret',
+  'private_key',
+  'assertion',
+  'hmac_key',
+])
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

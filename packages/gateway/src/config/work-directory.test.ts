@@ -1,17 +1,16 @@
 // Where servers start, and what a configuration says of those that can reach the gate's own files.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../test/support/scratch.ts'
 import { readConfig } from './config.ts'
 import { withData } from './work-directory.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-work-'))
+const folder = fileScratchDirectory()
 const file = join(folder, 'sluice.yaml')
 mkdirSync(join(folder, 'workspace'))
 writeFileSync(join(folder, 'server.js'), '')
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function read(server: string) {
   const text = `version: 1\nservers: { s: ${server} }\npolicy: ./policy.yaml\n`

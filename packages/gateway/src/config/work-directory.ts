@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
-import { attempt } from '@sluice/policy/core/attempt'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import type { GateConfig } from './config.ts'
 
 export interface StdioServer {
@@ -58,7 +58,10 @@ function programOf([program = '']: readonly string[]): string {
 }
 
 /** Those that the gate chose; one that a person named has to be there. */
-export function prepareWorkDirectories({ data, servers }: Pick<GateConfig, 'data' | 'servers'>) {
+export function prepareWorkDirectories({
+  data,
+  servers,
+}: Pick<GateConfig, 'data' | 'servers'>): void {
   for (const [name, server] of Object.entries(servers)) {
     if (server.kind !== 'stdio' || server.cwd !== workDirectory(data, name)) continue
     // Before anything is in it: a package in a folder that came with a project would be run by `npx`.

@@ -18,21 +18,40 @@ import {
 import { dirname, join } from 'node:path'
 import { readCheckpoints } from '@sluice/ledger/chain/checkpoint-file'
 import { openLedgerReadOnly } from '@sluice/ledger/chain/read'
-import { CHECKPOINTS_FILE, MERGED_FOLDER } from '@sluice/ledger/records/files'
+import { CHECKPOINTS_FILE, MERGED_FOLDER, NAMES_FILE } from '@sluice/ledger/records/files'
 import { openFile } from '@sluice/ledger/store/sqlite/open-file'
+import type { IntegrityProblem } from '@sluice/ledger/verify/verifier'
 import { verifyLedger } from '@sluice/ledger/verify/verify'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { DATA_VERSION } from './data-version.ts'
 import { BACKUP_FILES_MAX } from './limits.ts'
 
-export type BackupFile = ReturnType<typeof describeFile>
+/** A file of a backup, as `backup.json` lists it. Stored: a member that is renamed makes every backup unreadable. */
+export interface BackupFile {
+  /** Path from the folder of the backup. */
+  readonly name: string
+  readonly bytes: number
+  /** SHA-256 of the content, in hex. */
+  readonly sha256: string
+}
 
+/** `backup.json`: what a backup has in it. Stored. */
 export interface Manifest {
+  /** Version of the data directory, `DATA_VERSION` of the program that made the backup. */
   readonly version: number
+  /** When the backup was made, as an ISO time. */
   readonly at: string
-  /** Of the record, as `sluice ledger verify` prints it. */
+  /** The last record of the ledger and the hash after it, as `sluice ledger verify` prints them. */
   readonly head: { readonly seq: number; readonly hash: string }
   readonly files: readonly BackupFile[]
+}
+
+/** What is found when the ledger of a copied data directory is read from its first record to its last. */
+export interface CopyVerification {
+  /** The last record and the hash after it. */
+  readonly head: Manifest['head']
+  /** What does not fit together; empty if the ledger is as it was written. */
+  readonly problems: readonly IntegrityProblem[]
 }
 
 const PART_BYTES = 1_048_576
@@ -67,7 +86,7 @@ export function backUp(data: string, to: string, now: Date): Manifest {
   return manifest
 }
 
-export function verifyCopy(directory: string) {
+export function verifyCopy(directory: string): CopyVerification {
   using ledger = openLedgerReadOnly(directory)
   const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
   // A gate that has just begun may have made none.
@@ -96,7 +115,9 @@ export function filesOf(directory: string): string[] {
   return names
 }
 
+/** Records must not name somebody whom the copy does not know. */
 function rank(name: string): number {
+  if (name === NAMES_FILE) return 2
   return name === LEDGER ? 1 : 0
 }
 
@@ -115,7 +136,7 @@ function copyDatabase(from: string, to: string): void {
   database.prepare('VACUUM INTO ?').run(to)
 }
 
-export function describeFile(directory: string, name: string) {
+export function describeFile(directory: string, name: string): BackupFile {
   const digest = createHash('sha256')
   const part = Buffer.allocUnsafe(PART_BYTES)
   const file = openSync(join(directory, name), 'r')

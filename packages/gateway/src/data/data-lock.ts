@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
 import { openFile } from '@sluice/ledger/store/sqlite/open-file'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { backUp } from './backup.ts'
 import { bringUpToDate } from './data-version.ts'
 

@@ -10,6 +10,7 @@ import {
 } from '@sluice/access/approvals/schema'
 import { ALERT_TABLES } from '@sluice/ledger/store/sqlite/alert-rows'
 import { openDatabase, openReadOnly } from '@sluice/ledger/store/sqlite/open'
+import { STEP_TABLES } from '@sluice/ledger/store/sqlite/step-chains'
 
 /** `id` is empty if everything is frozen. */
 const FREEZES = `
@@ -142,6 +143,7 @@ function gateFile(directory: string) {
       APPROVAL_INDEXES,
       PIN_INDEXES,
       NOTES,
+      STEP_TABLES,
     ],
   }
 }

@@ -5,11 +5,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { identityFile } from '@sluice/access/identity/identity-file'
 import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
+import { deriveSigningKey } from '@sluice/access/identity/keys/signing-key'
 import { readBase } from '@sluice/ledger/chain/base'
 import { listRecordSpans, recordText } from '@sluice/ledger/chain/block'
 import { blocksFrom, readHead, recordsFrom } from '@sluice/ledger/chain/read'
 import { restoreLimits } from '@sluice/ledger/query/restore-limits'
 import { decode } from '@sluice/ledger/records/decoding'
+import { Names } from '@sluice/ledger/records/names'
 import type { LedgerRecord } from '@sluice/ledger/records/record'
 import { chainHash } from '@sluice/ledger/store/chain-hash'
 import { APPROVAL_WINDOW_MS, digestCharge } from '@sluice/ledger/store/postgres/batch'
@@ -23,12 +25,23 @@ import { openDatabase } from '@sluice/ledger/store/sqlite/open'
 import { Vault } from '@sluice/ledger/store/vault'
 import { checkDropped } from '@sluice/ledger/verify/dropped-records'
 import { verifyLedger } from '@sluice/ledger/verify/verify'
-import { formatDecimal } from '@sluice/policy/core/decimal'
-import { OperationError } from '@sluice/policy/core/operation-error'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import {
+  type CounterSnapshot,
+  isRecordedName,
+  MemoryCounters,
+} from '@sluice/policy/counters/memory-counters'
 import { WINDOW_SECONDS_MAX } from '@sluice/policy/language/limits'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { formatDecimal } from '@sluice/policy/values/decimal'
 import { openGateStore } from './gate-store.ts'
-import { SHARED_GATE_TABLES, SHARED_GRANT_TABLES, SHARED_PEOPLE_TABLES } from './shared-tables.ts'
+import { createHider } from './open-ledger.ts'
+import {
+  SHARED_GATE_TABLES,
+  SHARED_GRANT_TABLES,
+  SHARED_NAME_TABLES,
+  SHARED_PEOPLE_TABLES,
+} from './shared-tables.ts'
+import { readState } from './state-file.ts'
 
 export interface MovedParts {
   readonly data: string
@@ -68,7 +81,19 @@ export function checkMovable(ledger: DatabaseSync): void {
     )
 }
 
-export async function moveToStore(parts: MovedParts) {
+/** How many of each were moved. */
+export interface MovedCounts {
+  /** Records of the ledger. */
+  readonly records: number
+  /** Rows of tables. */
+  readonly rows: number
+  /** Charges of limits. */
+  readonly charges: number
+  /** Principals with labels. */
+  readonly principals: number
+}
+
+export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
   const { data, gate, ledger, target } = parts
   const records = await moveLedger(parts)
   using store = openGateStore(data)
@@ -133,6 +158,8 @@ async function moveRows(
 ): Promise<number> {
   const tables = new MirroredTables(() => {})
   tables.add(store, SHARED_GATE_TABLES)
+  using names = new Names(data)
+  tables.add(names.database, SHARED_NAME_TABLES)
   tables.add(identity, [...SHARED_GRANT_TABLES, ...SHARED_PEOPLE_TABLES])
   const vaults = {
     from: new Vault(InstallationKey.at(data).derive('approvals', 32)),
@@ -160,15 +187,25 @@ function reseal(row: MirroredRow, { from, to }: { from: Vault; to: Vault }): Mir
 }
 
 async function moveCharges(
-  { gate, target }: MovedParts,
+  { data, gate, target }: MovedParts,
   ledger: DatabaseSync,
   store: DatabaseSync,
 ): Promise<number> {
-  const counters = new MemoryCounters({ perLimitMax: Number.POSITIVE_INFINITY })
+  const key = InstallationKey.at(data)
+  using names = new Names(data)
+  const counters = new MemoryCounters({
+    perLimitMax: Number.POSITIVE_INFINITY,
+    recordedName: createHider(key, names).nameCounter,
+  })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
-  for (const { charges, ageMs } of restoreLimits(ledger, now.wallMs, WINDOW_SECONDS_MAX * 1_000))
+  const noted = readState(data, deriveSigningKey(key), ledger, now.wallMs)
+  if (noted !== undefined) counters.load(noted.counters, now.wallMs - noted.wallMs, now)
+  const longestMs = WINDOW_SECONDS_MAX * 1_000
+  for (const { charges, ageMs } of restoreLimits(ledger, now.wallMs, longestMs, noted?.seq))
     counters.restore(charges, ageMs, now)
-  const counted = counters.dump(now, COUNTER_EVENTS_MAX).map(({ amounts, ...counter }) => ({
+  const dumped = counters.dump(now, COUNTER_EVENTS_MAX)
+  checkNamed(dumped)
+  const counted = dumped.map(({ amounts, ...counter }) => ({
     ...counter,
     amounts: amounts.map(formatDecimal),
   }))
@@ -196,6 +233,17 @@ async function moveCharges(
       [Buffer.from(name, 'hex'), windowMs],
     )
   return count
+}
+
+/** The store counts under keys, and of such a counter only the name in records is known. */
+function checkNamed(counters: readonly CounterSnapshot[]): void {
+  const unnamed = counters.filter(({ key }) => isRecordedName(key))
+  if (unnamed.length === 0) return
+  const leftMs = unnamed.map(({ ages, windowMs }) => windowMs - Math.min(...ages))
+  throw new OperationError(
+    `${unnamed.length} limits were charged before the gate last crashed and not since, so the store cannot go on with them`,
+    `the last of their windows ends in ${Math.ceil(Math.max(...leftMs) / 60_000)} min: move it then`,
+  )
 }
 
 /** A use of an approval is a charge in a shared store. */

@@ -3,7 +3,7 @@
 // continued. Called when a gate starts.
 
 import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
-import { deriveSigningKey } from '@sluice/access/identity/keys/signing-key'
+import { deriveSigningKey, type SigningKey } from '@sluice/access/identity/keys/signing-key'
 import { lastCheckpoint } from '@sluice/ledger/chain/checkpoint-file'
 import { checkAgainst } from '@sluice/ledger/chain/checkpointer'
 import { openLedgerReadOnly } from '@sluice/ledger/chain/read'
@@ -13,11 +13,21 @@ import type {
 } from '@sluice/ledger/chain/remote-checkpoint-store'
 import { Ledger, type LedgerState } from '@sluice/ledger/ledger'
 import { LedgerError } from '@sluice/ledger/records/errors'
+import { EntryHider } from '@sluice/ledger/records/hide-entry'
+import type { Names } from '@sluice/ledger/records/names'
 import type { SharedLog } from '@sluice/ledger/shared-log'
 import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../shared/log.ts'
 
-export type OpenLedger = Awaited<ReturnType<typeof openLedger>>
+export interface OpenLedger {
+  readonly ledger: Ledger
+  /** Signs checkpoints. */
+  readonly signer: SigningKey
+  /** Says why checkpoints do not reach a second place; undefined if they do. */
+  readonly why: () => string | undefined
+  /** Writes what is waiting, and gives the last checkpoint time to arrive. */
+  readonly close: () => Promise<void>
+}
 
 /** What the log says when the state of the ledger changes. */
 const LEDGER_STATES: Readonly<Record<LedgerState, string>> = {
@@ -27,13 +37,33 @@ const LEDGER_STATES: Readonly<Record<LedgerState, string>> = {
   closed: 'the ledger is closed',
 }
 
-export async function openLedger(config: GateConfig, log: Log, shared?: SharedLog) {
+/** For digests of arguments and names of counters in records. */
+export function deriveRecordKey(key: InstallationKey): Buffer {
+  return key.derive('records', 32)
+}
+
+/** What one gate of a cluster hides, another one finds: then the key is that of the cluster. */
+export function createHider(key: InstallationKey, names: Names): EntryHider {
+  return new EntryHider(deriveRecordKey(key), names)
+}
+
+interface LedgerParts {
+  readonly hider: EntryHider
+  readonly shared?: SharedLog | undefined
+}
+
+export async function openLedger(
+  config: GateConfig,
+  log: Log,
+  { hider, shared }: LedgerParts,
+): Promise<OpenLedger> {
   const { data, ledger: how } = config
   const signer = deriveSigningKey(InstallationKey.at(data))
   const places = await openPlaces(how.places, log)
   const ledger = Ledger.open({
     directory: data,
     sync: how.sync,
+    hider,
     ...(shared === undefined ? {} : { shared }),
     onState: (state, fault) => {
       if (state === 'closed') return
@@ -49,7 +79,6 @@ export async function openLedger(config: GateConfig, log: Log, shared?: SharedLo
       onFault: (error) => log('error', 'no checkpoint could be made', { why: error.message }),
     },
   })
-  /** Writes what is waiting, and gives the last checkpoint time to arrive. */
   const close = async (): Promise<void> => {
     ledger.close()
     await Promise.all(places.map((place) => place.close()))
@@ -61,7 +90,6 @@ export async function openLedger(config: GateConfig, log: Log, shared?: SharedLo
     await close()
     throw error
   }
-  /** Why checkpoints do not reach a second place; undefined if they do. */
   const why = () => {
     const failing = places.find((place) => place.why !== undefined)
     return failing && `checkpoints do not reach their second place: ${failing.why}`

@@ -6,6 +6,7 @@ import type { SigningKey } from '@sluice/access/identity/keys/signing-key'
 import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessions'
 import { openLedgerReadOnly } from '@sluice/ledger/chain/read'
 import { restoreLimits } from '@sluice/ledger/query/restore-limits'
+import type { EntryHider } from '@sluice/ledger/records/hide-entry'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { longestWindowMs } from '@sluice/policy/model/policy'
 import { labelsOf } from '../state/labels-of.ts'
@@ -13,13 +14,21 @@ import type { PolicySet } from '../state/policy-set.ts'
 import { restoreSessions } from './restore-sessions.ts'
 import { readState } from './state-file.ts'
 
-export function restoreState(
-  directory: string,
-  policies: Pick<PolicySet, 'all'>,
-  key: SigningKey,
-  sessions: AgentSessions,
-): { counters: MemoryCounters; sessions: AgentSessions } {
-  const counters = new MemoryCounters()
+interface RestoredParts {
+  readonly directory: string
+  readonly policies: Pick<PolicySet, 'all'>
+  /** Has signed what was noted. */
+  readonly key: SigningKey
+  readonly sessions: AgentSessions
+  /** Records name counters as it does. */
+  readonly hider: Pick<EntryHider, 'nameCounter'>
+}
+
+export function restoreState({ directory, policies, key, sessions, hider }: RestoredParts): {
+  counters: MemoryCounters
+  sessions: AgentSessions
+} {
+  const counters = new MemoryCounters({ recordedName: hider.nameCounter })
   using database = openLedgerReadOnly(directory)
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const noted = readState(directory, key, database, now.wallMs)

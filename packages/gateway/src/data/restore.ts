@@ -12,11 +12,13 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import { endAllSignIns } from '@sluice/access/identity/people/stored-sign-ins'
 import { Ledger } from '@sluice/ledger/ledger'
-import { attempt } from '@sluice/policy/core/attempt'
-import { isObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { Names } from '@sluice/ledger/records/names'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject } from '@sluice/policy/values/json'
 import {
   type BackupFile,
   describeFile,
@@ -27,14 +29,23 @@ import {
   verifyCopy,
 } from './backup.ts'
 import { DATA_VERSION } from './data-version.ts'
+import { createHider } from './open-ledger.ts'
 
 /** Without these it is not a data directory: keys would be created again, and the ledger would restart. */
 const REQUIRED = ['identity.key', LEDGER]
 
-/** The copy is made and verified beside the old data, which is moved aside only then and put back if
- * `movedTo`: where the files are that were there before; null if there were none.
- * anything fails afterwards. */
-export async function restoreBackup(from: string, data: string, now: Date) {
+export interface RestoreResult {
+  /** When the backup was made, as an ISO time. */
+  readonly at: string
+  /** The last record of the restored ledger and the hash after it. */
+  readonly head: Manifest['head']
+  /** The folder with the files that were there before; null if there were none. */
+  readonly movedTo: string | null
+}
+
+/** Makes a copy of the backup beside the old data and verifies it. Only then the old data is moved aside, and it is
+ * put back if anything fails afterwards. */
+export async function restoreBackup(from: string, data: string, now: Date): Promise<RestoreResult> {
   const manifest = readManifest(from)
   const suffix = now.toISOString().replace(/[:.]/g, '-')
   const copy = `${data}.restoring-${suffix}`
@@ -76,7 +87,11 @@ async function recordRestore(
   { at, head }: Manifest,
   { movedTo, now }: { readonly movedTo: string | null; readonly now: Date },
 ): Promise<void> {
-  const ledger = Ledger.open({ directory: data })
+  using names = new Names(data)
+  const ledger = Ledger.open({
+    directory: data,
+    hider: createHider(InstallationKey.at(data), names),
+  })
   try {
     const detail = { backup: at, head, movedTo: movedTo !== null }
     await ledger.event({ atMs: now.getTime(), name: 'restore', detail })

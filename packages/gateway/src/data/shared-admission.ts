@@ -7,7 +7,7 @@ import type {
   AdmissionStore,
 } from '@sluice/ledger/store/admission'
 import type { ApprovalUses } from '@sluice/ledger/store/memory/admission'
-import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import type { LimitUsage, Receipt } from '@sluice/policy/calls/counters'
 
 export class SharedAdmissionStore<Entry> implements AdmissionStore<Entry> {
   readonly #inner: AdmissionStore<Entry>

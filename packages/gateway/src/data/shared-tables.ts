@@ -24,6 +24,8 @@ export const SHARED_GRANT_TABLES: readonly MirroredTable[] = [
 export const SHARED_LOGIN_TABLES: readonly MirroredTable[] = [
   { name: 'logins', key: ['server', 'principal'] },
 ]
+/** Of ledger-names.db. */
+export const SHARED_NAME_TABLES: readonly MirroredTable[] = [{ name: 'names', key: ['token'] }]
 export const SHARED_PEOPLE_TABLES: readonly MirroredTable[] = [
   { name: 'people', key: ['name'] },
   { name: 'passkeys', key: ['id'], omit: { used_ms: undefined } },

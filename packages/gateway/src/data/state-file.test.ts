@@ -11,15 +11,17 @@ import { makeSessions } from '@sluice/access/identity/sessions/agent-sessions.te
 import { openLedgerReadOnly } from '@sluice/ledger/chain/read'
 import { allowed, decisionEntry, take } from '@sluice/ledger/decision-entries.test-support'
 import { Ledger } from '@sluice/ledger/ledger'
+import { EntryHider } from '@sluice/ledger/records/hide-entry'
 import { compile } from '@sluice/policy/compile/compile'
-import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { formatDecimal } from '@sluice/policy/values/decimal'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { SLICE_MS } from '../shared/limits.ts'
 import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX } from './limits.ts'
 import { restoreState } from './restore-state.ts'
 import { readState, writeState } from './state-file.ts'
 
+const hider = new EntryHider(Buffer.alloc(32), { know: (name) => name, tokenOf: () => undefined })
 const WINDOW_MS = 3_600_000
 const one = { ...take, key: 'one', windowMs: WINDOW_MS, max: { units: 100n, scale: 0 } }
 const money = { ...one, key: 'money', amount: { units: 125n, scale: 2 } }
@@ -52,7 +54,13 @@ async function callAll(ledger: Ledger, count: number, session: string): Promise<
 
 /** What is left of both, and what the session has done. */
 function left(data: string, key: ReturnType<typeof parts>['key']) {
-  const { counters, sessions } = restoreState(data, POLICIES, key, makeSessions())
+  const { counters, sessions } = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const remaining = [one, money].map((each) => formatDecimal(counters.look(each, now).remaining))
   return { remaining, slots: [...sessions.list(Date.now())] }
@@ -63,7 +71,13 @@ test('a start goes on from what was noted and reads only what came behind it', a
   const session = `ann#0@${Date.now() - 5_000}`
   const ledger = Ledger.open({ directory: data })
   const [first] = await callAll(ledger, 4, session)
-  const before = restoreState(data, POLICIES, key, makeSessions())
+  const before = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   expect(formatDecimal(before.counters.look(one, now).remaining)).toBe('96')
   expect(await writeState({ data, key, ...before }, ledger.head)).toBe(true)
@@ -87,7 +101,13 @@ test('a note that was edited, is for another record, or of another key is not us
   await callAll(ledger, 3, `ann#0@${Date.now() - 5_000}`)
   const { head } = ledger
   ledger.close()
-  const state = restoreState(data, POLICIES, key, makeSessions())
+  const state = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   state.counters.restore([one], 0, now)
   const reader = openLedgerReadOnly(data)
@@ -112,7 +132,13 @@ test('a note that was edited, is for another record, or of another key is not us
 test('a counter with more events than are noted one by one becomes tighter, never looser', () => {
   const { data, key } = parts()
   Ledger.open({ directory: data }).close()
-  const { counters } = restoreState(data, POLICIES, key, makeSessions())
+  const { counters } = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   for (let n = 50; n > 0; n--) counters.restore([one], n * 1_000, now)
   const [dumped] = counters.dump(now, 10)
@@ -132,7 +158,7 @@ test('a session that was never used is not part of the snapshot', () => {
 test('the database of a ledger is only read', () => {
   const { data, key } = parts()
   Ledger.open({ directory: data }).close()
-  restoreState(data, POLICIES, key, makeSessions())
+  restoreState({ directory: data, policies: POLICIES, key, sessions: makeSessions(), hider })
   const database = new DatabaseSync(join(data, 'ledger.db'))
   expect(database.prepare('SELECT count(*) AS n FROM blocks').get()).toEqual({ n: 0 })
   database.close()
@@ -142,7 +168,13 @@ test('finding: many counters are noted in slices, with what is charged meanwhile
   const { data, key } = parts()
   const ledger = Ledger.open({ directory: data })
   await callAll(ledger, 1, `ann#0@${Date.now() - 5_000}`)
-  const state = restoreState(data, POLICIES, key, makeSessions())
+  const state = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const chargeOf = (n: number) => ({ ...one, key: `many|${n}` })
   for (let n = 0; n < 100; n++) state.counters.consume([chargeOf(n)], now)
@@ -161,7 +193,13 @@ test('finding: many counters are noted in slices, with what is charged meanwhile
   clock.mockRestore()
   expect(turns).toBeGreaterThan(50)
   ledger.close()
-  const { counters } = restoreState(data, POLICIES, key, makeSessions())
+  const { counters } = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   const later = { wallMs: Date.now(), monotonicMs: performance.now() }
   const leftOf = (n: number) => formatDecimal(counters.look(chargeOf(n), later).remaining)
   expect([leftOf(0), leftOf(98), leftOf(99)]).toEqual(['99', '99', '98'])
@@ -171,7 +209,13 @@ test('more events than are noted leave the file as it was', async () => {
   const { data, key } = parts()
   const ledger = Ledger.open({ directory: data })
   await callAll(ledger, 1, `ann#0@${Date.now() - 5_000}`)
-  const state = restoreState(data, POLICIES, key, makeSessions())
+  const state = restoreState({
+    directory: data,
+    policies: POLICIES,
+    key,
+    sessions: makeSessions(),
+    hider,
+  })
   expect(await writeState({ data, key, ...state }, ledger.head)).toBe(true)
   const before = readFileSync(join(data, 'gate-state.json'), 'utf8')
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }

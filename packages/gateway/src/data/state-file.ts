@@ -13,8 +13,8 @@ import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessi
 import { hashAt } from '@sluice/ledger/chain/read'
 import { toHex } from '@sluice/ledger/store/chain-hash'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import { formatDecimal, toDecimal } from '@sluice/policy/core/decimal'
 import type { CounterSnapshot, MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { formatDecimal, toDecimal } from '@sluice/policy/values/decimal'
 import { Slices } from '../shared/slices.ts'
 import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX, STATE_FILE_BYTES_MAX } from './limits.ts'
 import type { SessionSnapshot } from './restore-sessions.ts'
@@ -39,7 +39,7 @@ interface LedgerHead {
 
 /** Characters that are encoded at a time. */
 const PIECE_LENGTH = 262_144
-const FILE = 'gate-state.json'
+export const STATE_FILE = 'gate-state.json'
 const VERSION = 1
 
 /**
@@ -67,7 +67,7 @@ export async function writeState(parts: StateParts, head: LedgerHead): Promise<b
     if (slices.isOver) await slices.next()
   }
   const signature = Buffer.from(`${key.sign(statementOf(digest.digest('hex')))}\n`)
-  const file = join(data, FILE)
+  const file = join(data, STATE_FILE)
   await writeFile(`${file}.new`, [signature, ...pieces], { mode: 0o600 })
   await rename(`${file}.new`, file)
   return true
@@ -111,7 +111,7 @@ export function readState(
   ledger: DatabaseSync,
   nowMs: number,
 ): GateSnapshot | undefined {
-  const file = join(data, FILE)
+  const file = join(data, STATE_FILE)
   try {
     if (!existsSync(file) || statSync(file).size > STATE_FILE_BYTES_MAX) return undefined
     const text = readFileSync(file, 'utf8')

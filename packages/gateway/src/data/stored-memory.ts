@@ -12,7 +12,7 @@ import type {
 } from '@sluice/access/identity/sessions/answer-memory-store'
 import { bootId } from '@sluice/ledger/store/files/boot-id'
 import { openDatabase } from '@sluice/ledger/store/sqlite/open'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import type { Log } from '../shared/log.ts'
 import { MEMORY_STORED_BYTES_KEPT, MEMORY_STORED_BYTES_MAX } from './limits.ts'
 

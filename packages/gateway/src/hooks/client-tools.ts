@@ -2,9 +2,9 @@
 // (client-tools.json): what a client's server lists. All that the clients of offered-tools.json offer are
 // there; any other name is listed when it is first used, as Execute: a name says nothing of what a tool does.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import tools from './client-tools.json' with { type: 'json' }
-import type { HookClient } from './hook-event.ts'
+import type { HookClient } from './clients/table.ts'
 
 interface ClientTool {
   readonly category: string
@@ -40,10 +40,18 @@ export function listClientTools(client: HookClient, others: Iterable<string>): J
       openWorldHint: tool.category === 'Execute' || tool.isOpen === true,
     },
   }))
+  return [
+    ...listed,
+    ...listOtherTools(others, `A tool that this version of Sluice does not know (${client})`),
+  ]
+}
+
+/** Tools that are known by name alone: what one does is not. */
+export function listOtherTools(others: Iterable<string>, description: string): JsonObject[] {
   const unknown = {
-    description: `A tool that this version of Sluice does not know (${client})`,
+    description,
     inputSchema: { type: 'object', additionalProperties: true },
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   }
-  return [...listed, ...[...others].map((name) => ({ name, ...unknown }))]
+  return [...others].map((name) => ({ name, ...unknown }))
 }

@@ -1,13 +1,13 @@
 // What clients send and what they are answered: payloads as the published clients sent them.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { CLIENT_TOOLS, listClientTools } from './client-tools.ts'
-import { HOOK_CLIENTS, type HookClient } from './hook-event.ts'
+import { readHookEntry } from './clients/hook-lines.ts'
+import { CODING_CLIENTS, HOOK_CLIENTS, type HookClient } from './clients/table.ts'
+import { isAtLeast } from './clients/version.ts'
 import { OFFERED_TOOLS } from './offered-tools.ts'
 import { readHookEvent } from './read-event.ts'
-import { isAtLeast, listHookEntries, readHookEntry } from './settings.ts'
-import { writeHookAnswer } from './write-answer.ts'
 
 /** As received from Claude Code 2.1.326, Codex 0.169.0, Copilot CLI 1.0.102 and Gemini CLI 0.61.0. */
 const CLAUDE: JsonObject = {
@@ -51,6 +51,46 @@ const GEMINI: JsonObject = {
   tool_input: { command: 'ls' },
 }
 
+/** As received from the plugin in opencode 1.18.33, and from Qwen Code 0.24.4. */
+const OPENCODE: JsonObject = {
+  hook_event_name: 'tool.execute.before',
+  cwd: '/srv/app',
+  session_id: 'ses_1',
+  tool_name: 'bash',
+  tool_input: { command: 'ls', description: 'List files', timeout: 60_000, workdir: 'src' },
+  tool_use_id: 'toolu_1',
+}
+const QWEN: JsonObject = {
+  session_id: '6d5a',
+  transcript_path: '/srv/.qwen/6d5a.jsonl',
+  cwd: '/srv/app',
+  hook_event_name: 'PreToolUse',
+  timestamp: '2026-11-19T01:33:53.519Z',
+  permission_mode: 'yolo',
+  prompt_id: '6d5a########0',
+  tool_name: 'run_shell_command',
+  tool_input: { command: 'ls', description: 'List files' },
+  tool_use_id: 'toolu_1',
+  tool_call_id: 'call_1',
+}
+/** As their documents have them. */
+const VSCODE: JsonObject = {
+  timestamp: '2026-02-09T10:30:00.000Z',
+  cwd: '/srv/app',
+  sessionId: 'v1',
+  hookEventName: 'PreToolUse',
+  tool_name: 'run_in_terminal',
+  tool_input: { command: 'ls' },
+  tool_use_id: 'tool-123',
+}
+const CURSOR: JsonObject = {
+  conversation_id: 'u1',
+  hook_event_name: 'preToolUse',
+  workspace_roots: ['/srv/app'],
+  tool_name: 'Shell',
+  tool_input: { command: 'ls', working_directory: '/srv/app/src' },
+}
+
 describe('before a tool', () => {
   test.each<[HookClient, JsonObject, object]>([
     [
@@ -69,6 +109,30 @@ describe('before a tool', () => {
       { tool: 'Read', args: { file_path: '/srv/app/src/a.ts', cwd: '/srv/app' } },
     ],
     ['gemini', GEMINI, { tool: 'Bash', args: { command: 'ls', cwd: '/srv/app' } }],
+    [
+      'opencode',
+      OPENCODE,
+      { tool: 'Bash', id: 'toolu_1', args: { command: 'ls', cwd: '/srv/app/src' } },
+    ],
+    [
+      'opencode',
+      { ...OPENCODE, tool_name: 'mcp__mail__send', mcp_server: { name: 'mail' }, tool_input: {} },
+      { tool: 'mcp__mail__send', mcpServer: 'mail' },
+    ],
+    // A server with the name of a tool does not take the tool out of the rules.
+    [
+      'opencode',
+      { ...OPENCODE, mcp_server: { name: 'bash' } },
+      { tool: 'Bash', mcpServer: undefined },
+    ],
+    ['qwen', QWEN, { tool: 'Bash', id: 'toolu_1', args: { command: 'ls', cwd: '/srv/app' } }],
+    ['vscode', VSCODE, { tool: 'Bash', args: { command: 'ls', cwd: '/srv/app' } }],
+    ['cursor', CURSOR, { tool: 'Bash', args: { command: 'ls', cwd: '/srv/app/src' } }],
+    [
+      'cursor',
+      { ...CURSOR, tool_name: 'MCP:mail:send', tool_input: '{"to":"ann"}' },
+      { tool: 'mcp__mail__send', mcpServer: 'mail', args: { to: 'ann' } },
+    ],
     [
       'gemini',
       {
@@ -198,7 +262,7 @@ describe('before a tool', () => {
       // What the tool said is inspected all the same.
       const after = {
         ...payload,
-        hook_event_name: client === 'gemini' ? 'AfterTool' : 'PostToolUse',
+        hook_event_name: CODING_CLIENTS[client].events.after,
       }
       expect(readHookEvent(client, after)).toMatchObject({ kind: 'after' })
     },
@@ -265,8 +329,52 @@ test.each<[HookClient, object]>([
   ],
   ['gemini', { decision: 'deny', reason: 'no' }],
 ])('a denial for %s', (client, written) => {
-  expect(writeHookAnswer(client, 'before', { kind: 'deny', reason: 'no' })).toEqual(written)
-  expect(writeHookAnswer(client, 'before', { kind: 'pass' })).toEqual({})
+  expect(CODING_CLIENTS[client].writeAnswer('before', { kind: 'deny', reason: 'no' })).toEqual(
+    written,
+  )
+  expect(CODING_CLIENTS[client].writeAnswer('before', { kind: 'pass' })).toEqual({})
+})
+
+/** Codex and Claude Code ignore an answer with a member that they do not know, and run the original. */
+test.each<[HookClient, object]>([
+  ['claude-code', { hookEventName: 'PreToolUse', updatedInput: { command: 'x' } }],
+  [
+    'codex',
+    { hookEventName: 'PreToolUse', permissionDecision: 'allow', updatedInput: { command: 'x' } },
+  ],
+  [
+    'copilot',
+    { hookEventName: 'PreToolUse', permissionDecision: 'allow', updatedInput: { command: 'x' } },
+  ],
+])('a rewritten line for %s', (client, hookSpecificOutput) => {
+  const answer = { kind: 'rewrite', input: { command: 'x' } } as const
+  expect(CODING_CLIENTS[client].writeAnswer('before', answer)).toEqual({ hookSpecificOutput })
+})
+
+test('a rewritten line for Gemini CLI, and notes', () => {
+  const { writeAnswer } = CODING_CLIENTS.gemini
+  expect(writeAnswer('before', { kind: 'rewrite', input: { command: 'x' } })).toEqual({
+    decision: 'allow',
+    hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: { command: 'x' } },
+  })
+  expect(writeAnswer('after', { kind: 'note', note: 'n' })).toEqual({
+    hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: 'n' },
+  })
+  expect(CODING_CLIENTS['claude-code'].writeAnswer('failed', { kind: 'note', note: 'n' })).toEqual({
+    hookSpecificOutput: { hookEventName: 'PostToolUseFailure', additionalContext: 'n' },
+  })
+  expect(CODING_CLIENTS['claude-code'].writeAnswer('asked', { kind: 'allow' })).toEqual({
+    hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
+  })
+})
+
+test('a client that is about to ask its user names the call without an id', () => {
+  const { tool_use_id: _, ...given } = CLAUDE
+  const asked = { ...given, hook_event_name: 'PermissionRequest' }
+  expect(readHookEvent('claude-code', asked)).toMatchObject({
+    kind: 'asked',
+    call: { tool: 'Bash', args: { command: 'ls' }, input: { command: 'ls' } },
+  })
 })
 
 describe('the hooks that init writes', () => {
@@ -279,7 +387,7 @@ describe('the hooks that init writes', () => {
   }
   const before = (client: HookClient, version?: string) => {
     const name = client === 'gemini' ? 'BeforeTool' : 'PreToolUse'
-    const entries = listHookEntries(client, { ...setup, version })
+    const entries = CODING_CLIENTS[client].listEntries({ ...setup, version })
     return entries.find(([event]) => event === name)?.[1] ?? {}
   }
 
@@ -316,8 +424,11 @@ describe('the hooks that init writes', () => {
     const http = { type: 'http', url: setup.url, headers: { Authorization: 'Bearer t' } }
     expect(readHookEntry({ hooks: [http] })).toMatchObject({ blocks: false, isOld: true })
     expect(readHookEntry({ hooks: [{ type: 'command', command: './lint.sh' }] })).toBeUndefined()
+    // What a hook runs counts, not what else its entry says.
+    const named = { type: 'command', command: './lint.sh "see /opt/sluice-hook"', url: 'none' }
+    expect(readHookEntry({ matcher: "'/opt/sluice.js' up ", hooks: [named] })).toBeUndefined()
     for (const client of HOOK_CLIENTS)
-      for (const [, entry] of listHookEntries(client, {
+      for (const [, entry] of CODING_CLIENTS[client].listEntries({
         ...setup,
         blocks: false,
         version: undefined,
@@ -338,40 +449,44 @@ test('every tool of the catalogue has a schema and hints, and a name beside it i
 })
 
 /** What the published clients offer their models: `npm run eval -- client-tools` derives it again. */
-describe.each(HOOK_CLIENTS)('B1: the tools that %s offers', (client) => {
-  const tools = Object.entries<readonly string[]>(OFFERED_TOOLS[client].tools)
-  const judged = (tool_name: string, given: readonly string[]) => {
-    const tool_input = Object.fromEntries(given.map((name) => [name, 'x']))
-    const event = readHookEvent(client, {
-      ...(client === 'gemini' ? GEMINI : CLAUDE),
-      // Of a tool that has run nothing is refused.
-      hook_event_name: client === 'gemini' ? 'AfterTool' : 'PostToolUse',
-      tool_name,
-      tool_input,
+describe.each(HOOK_CLIENTS.filter((client) => OFFERED_TOOLS[client] !== undefined))(
+  'B1: the tools that %s offers',
+  (client) => {
+    const tools = Object.entries<readonly string[]>(OFFERED_TOOLS[client]?.tools ?? {})
+    const judged = (tool_name: string, given: readonly string[]) => {
+      const tool_input = Object.fromEntries(given.map((name) => [name, 'x']))
+      const event = readHookEvent(client, {
+        ...(client === 'gemini' ? GEMINI : CLAUDE),
+        // Of a tool that has run nothing is refused.
+        hook_event_name: CODING_CLIENTS[client].events.after,
+        tool_name,
+        tool_input,
+      })
+      if ('why' in event) return event.why
+      return 'call' in event ? event.call.tool : event.kind
+    }
+
+    test('are all in the catalogue', () => {
+      const names = tools.map(([name]) => judged(name, []))
+      expect(names.filter((name) => !CLIENT_TOOLS.has(name))).toEqual([])
     })
-    if ('why' in event) return event.why
-    return 'call' in event ? event.call.tool : event.kind
-  }
 
-  test('are all in the catalogue', () => {
-    const names = tools.map(([name]) => judged(name, []))
-    expect(names.filter((name) => !CLIENT_TOOLS.has(name))).toEqual([])
-  })
-
-  test('run a command line as Bash, or are Execute', () => {
-    const shells = tools.flatMap(([name, given]) => {
-      const lines = given.filter((argument) => /^(?:cmd|command|script|chars)$/.test(argument))
-      return lines.length === 0 ? [] : [judged(name, lines)]
+    test('run a command line as Bash, or are Execute', () => {
+      const shells = tools.flatMap(([name, given]) => {
+        const lines = given.filter((argument) => /^(?:cmd|command|script|chars)$/.test(argument))
+        // A subagent of opencode is told which command of the user it came from.
+        return lines.length === 0 || name === 'task' ? [] : [judged(name, lines)]
+      })
+      expect(shells).not.toEqual([])
+      for (const tool of shells) expect(CLIENT_TOOLS.get(tool)?.category).toBe('Execute')
     })
-    expect(shells).not.toEqual([])
-    for (const tool of shells) expect(CLIENT_TOOLS.get(tool)?.category).toBe('Execute')
-  })
 
-  test('that name a file are judged by it', () => {
-    const isPath = (argument: string) => /^(?:.*_path|paths?)$/.test(argument)
-    const files = tools.flatMap(([name, given]) => (given.some(isPath) ? [judged(name, [])] : []))
-    const others = files.filter((tool) => CLIENT_TOOLS.get(tool)?.path === undefined)
-    // A shell has a directory, and a working tree of git is changed to, not read.
-    expect(others.filter((tool) => tool !== 'Bash' && tool !== 'EnterWorktree')).toEqual([])
-  })
-})
+    test('that name a file are judged by it', () => {
+      const isPath = (argument: string) => /^(?:.*_path|paths?)$/.test(argument)
+      const files = tools.flatMap(([name, given]) => (given.some(isPath) ? [judged(name, [])] : []))
+      const others = files.filter((tool) => CLIENT_TOOLS.get(tool)?.path === undefined)
+      // A shell has a directory, and a working tree of git is changed to, not read.
+      expect(others.filter((tool) => tool !== 'Bash' && tool !== 'EnterWorktree')).toEqual([])
+    })
+  },
+)

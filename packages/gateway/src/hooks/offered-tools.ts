@@ -1,7 +1,7 @@
 // What each published client offered its model when it was last looked at (offered-tools.json, written by
 // `npm run eval -- client-tools --write`).
 
-import type { HookClient } from './hook-event.ts'
+import type { HookClient } from './clients/table.ts'
 import offered from './offered-tools.json' with { type: 'json' }
 
 export interface OfferedTools {
@@ -11,4 +11,5 @@ export interface OfferedTools {
   readonly tools: Readonly<Record<string, readonly string[]>>
 }
 
-export const OFFERED_TOOLS: Readonly<Record<HookClient, OfferedTools>> = offered
+/** Clients that were never run have none. */
+export const OFFERED_TOOLS: Readonly<Partial<Record<HookClient, OfferedTools>>> = offered

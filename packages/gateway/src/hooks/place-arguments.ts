@@ -2,9 +2,9 @@
 // from the root. A call whose arguments could be read in two ways is refused: clients ignore arguments that
 // they do not know, and a path beside the one that is used would be judged in its place.
 
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 import { CLIENT_TOOLS } from './client-tools.ts'
-import { CLIENT_NAMES, type HookClient } from './hook-event.ts'
+import { CODING_CLIENTS, type HookClient } from './clients/table.ts'
 
 export interface ClientCall {
   readonly client: HookClient
@@ -57,9 +57,10 @@ export function placeArguments(call: ClientCall): JsonObject | string {
 /** What a model says about a command line and how long it would wait for it differ each time, and an approval
  * is of the line. */
 function placeCommand({ client, input, cwd }: ClientCall): JsonObject | string {
-  const { description: _said, timeout: _patience, timeout_ms: _deadline, ...line } = input
-  const known: readonly string[] = CLIENT_NAMES[client].directories
-  const given = known.filter((name) => (line[name] ?? null) !== null)
+  const { description: _said, timeout: _patience, timeout_ms: _deadline, ...rest } = input
+  // Where a line runs is said by the gate (box-lines.ts), not by the model.
+  const line = omit(rest, ['box'])
+  const given = CODING_CLIENTS[client].directories.filter((name) => (line[name] ?? null) !== null)
   if (given.length > 1) return askForOne(given, 'place')
   const [name = ''] = given
   const directory = line[name] ?? '.'

@@ -8,11 +8,17 @@ const TYPE_A = 1
 /** Seconds that the server may keep an answer. */
 const TTL_SECONDS = 60
 
-/** `name`: in small letters, without the last dot. `end`: where the question ends in the packet. */
-export type DnsQuestion = NonNullable<ReturnType<typeof readQuestion>>
+export interface DnsQuestion {
+  /** The name in small letters, without the last dot. */
+  readonly name: string
+  /** The type of the record, by its number. */
+  readonly type: number
+  /** Where the question ends in the packet. */
+  readonly end: number
+}
 
 /** Undefined if the packet is no single question. */
-export function readQuestion(packet: Uint8Array) {
+export function readQuestion(packet: Uint8Array): DnsQuestion | undefined {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength)
   if (packet.length < HEADER_BYTES + 5 || (view.getUint16(2) & 0x8000) !== 0) return undefined
   if (view.getUint16(4) !== 1) return undefined

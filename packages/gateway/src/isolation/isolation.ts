@@ -3,33 +3,19 @@
 // gate's own files. Where that cannot be had, servers start as they are, and the gate says so.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { extname, join } from 'node:path'
-import { toWords } from '@sluice/policy/core/word-set'
-import type { GateConfig, SandboxProfile, ServerConfig } from '../config/config.ts'
+import { realpathSync, statSync } from 'node:fs'
+import { toWords } from '@sluice/policy/structures/word-set'
+import type { BoxSettings, GateConfig, SandboxProfile, ServerConfig } from '../config/config.ts'
 import { isBelow, workDirectory } from '../config/work-directory.ts'
-import { findProgram } from '../processes/find-program.ts'
+import { findProgram, findSystemProgram } from '../processes/find-program.ts'
 import type { LaunchOrder } from './launcher.ts'
 import { PROBE_MS_MAX, REFUSED_AGAIN_MS, REFUSED_HOSTS_MAX } from './limits.ts'
 import { listRuntime } from './list-runtime.ts'
 import { LockedNetwork, type NetworkOptions } from './locked-network.ts'
-import { showSystem } from './locked-view.ts'
+import { SHOW_TERMINAL, showSystem } from './locked-view.ts'
 import { hideOwnFiles, WHOLE_VIEW } from './mount-arguments.ts'
+import { RUN_LAUNCHER, showNetworkSettings } from './run-launcher.ts'
 
-const LAUNCHER = join(import.meta.dirname, `launcher${extname(import.meta.filename)}`)
-/** Where a locked server has the gate's Node and the launcher. */
-const LAUNCHER_NODE = '/run/sluice/node'
-const LAUNCHER_FILE = `/run/sluice/launcher.m${extname(LAUNCHER).slice(1)}`
-
-const SHOW_LAUNCHER = [
-  '--ro-bind',
-  process.execPath,
-  LAUNCHER_NODE,
-  '--ro-bind',
-  LAUNCHER,
-  LAUNCHER_FILE,
-]
 const LOCKED = [
   '--unshare-net',
   '--unshare-ipc',
@@ -37,7 +23,6 @@ const LOCKED = [
   '--cap-add',
   'CAP_NET_BIND_SERVICE',
 ]
-const RUN_LAUNCHER = ['--remount-ro', '/', '--', LAUNCHER_NODE, '--no-warnings', LAUNCHER_FILE]
 
 const APART = ['--unshare-pid', '--die-with-parent']
 
@@ -92,7 +77,7 @@ export class Isolation {
 
   /** Tries once whether servers can be isolated here. */
   static async open(options: IsolationOptions): Promise<Isolation> {
-    const program = findProgram('bwrap', { cwd: '/', path: process.env.PATH }) ?? ''
+    const program = findSystemProgram('bwrap') ?? ''
     const why = await findObstacle(program)
     const isRequired = options.config.isolation === 'required'
     const effect = `servers ${isRequired ? 'do not start' : 'run unconfined'}`
@@ -101,6 +86,7 @@ export class Isolation {
 
   /** What a server may do, in words for people; empty for one that the gate does not start. */
   describe(server: ServerConfig): string {
+    if (server.kind === 'builtin') return describeBox(server.sandbox)
     if (server.kind !== 'stdio') return ''
     if (server.sandbox === 'off') return 'off'
     if (this.why !== undefined) return this.#mayStart(server.sandbox) ? 'unconfined' : 'not started'
@@ -185,6 +171,7 @@ export class Isolation {
       ...start,
       ...LOCKED,
       ...showSystem(),
+      ...SHOW_TERMINAL,
       ...read.flatMap((path) => ['--ro-bind', realpathSync(path), path]),
       ...write.flatMap((path) => ['--bind', realpathSync(path), path]),
       ...hideOwnFiles(own, {
@@ -192,25 +179,11 @@ export class Isolation {
         isVisible: isWithin([...read, ...sandbox.write]),
         isWritable: isWithin(sandbox.write),
       }),
-      ...this.#showNetworkSettings(),
-      ...SHOW_LAUNCHER,
+      ...showNetworkSettings(config.data),
       ...RUN_LAUNCHER,
     ]
     const order = { program, command, env, ports: network.ports }
     return { words, locked: { order, network } }
-  }
-
-  /** Names are the gate's to resolve; the machine's own is no host. */
-  #showNetworkSettings(): string[] {
-    const folder = join(this.#options.config.data, 'isolation')
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n')
-    writeFileSync(join(folder, 'hosts'), `127.0.0.1 localhost ${hostname()}\n`)
-    return ['resolv.conf', 'hosts'].flatMap((name) => [
-      '--ro-bind',
-      join(folder, name),
-      `/etc/${name}`,
-    ])
   }
 
   #readInode(): number {
@@ -223,6 +196,14 @@ interface LockOptions {
   readonly program: string
   /** The words that every isolated server begins with. */
   readonly start: readonly string[]
+}
+
+/** The lines of a client's `sandbox`. */
+function describeBox(sandbox: BoxSettings | undefined): string {
+  if (sandbox === undefined) return ''
+  const parts = Object.entries(sandbox).filter(([, lines]) => lines.length > 0)
+  const lines = parts.map(([key, names]) => `${key} ${names.join(', ')}`)
+  return `locked: ${lines.join('; ') || 'its project, no hosts'}`
 }
 
 function describeWish(asked: 'required' | 'sandbox'): string {

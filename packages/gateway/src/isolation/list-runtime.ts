@@ -4,7 +4,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, extname, join, sep } from 'node:path'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { isBelow, withReal } from '../config/work-directory.ts'
 import { findProgram, type ProgramPlace } from '../processes/find-program.ts'
 

@@ -5,17 +5,22 @@
 import type { Socket as DatagramSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { connect, type Server, type Socket } from 'node:net'
-import { getZone } from '@sluice/policy/core/ip-address'
+import { getZone } from '@sluice/policy/readers/ip-address'
 import { readQuestion, writeAnswer } from './dns-answer.ts'
 import { LOCKED_CONNECTIONS_MAX, LOCKED_NAMES_MAX } from './limits.ts'
 
 /** Where a host is reached that is listed without a port. */
 const WEB_PORTS = [443, 80]
 
-/** `name`: A name, `*.` before one, or `*`. */
-export type HostLine = ReturnType<typeof readHostLine>
+/** A host of a `sandbox`. */
+export interface HostLine {
+  /** A name, `*.` before one, or `*`. */
+  readonly name: string
+  /** Undefined if the line names none: the ports of the web. */
+  readonly port: number | undefined
+}
 
-export function readHostLine(line: string) {
+export function readHostLine(line: string): HostLine {
   const [, name = line, port] = /^(.*?)(?::(\d+))?$/.exec(line) ?? []
   return { name: name.toLowerCase(), port: port === undefined ? undefined : Number(port) }
 }

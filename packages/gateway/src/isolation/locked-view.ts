@@ -4,7 +4,7 @@
 
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { toWords } from '@sluice/policy/core/word-set'
+import { toWords } from '@sluice/policy/structures/word-set'
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 /** What programs read at their start. Keys and passwords are not among it. */
@@ -14,7 +14,9 @@ const SETTINGS = toWords(`
   nsswitch.conf os-release passwd pki protocols python3 services ssl/certs ssl/openssl.cnf
   timezone
 `).map((name) => `/etc/${name}`)
-const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`)
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`)
+/** The terminal of the user who started the process: a box has none, its lines could type into it. */
+export const SHOW_TERMINAL: readonly string[] = ['--dev-bind-try', '/dev/tty', '/dev/tty']
 const KERNEL = ['/sys/devices/system/cpu', '/sys/fs/cgroup']
 
 /** What is the server's own: processes, temporary files, shared memory, an empty home directory. */

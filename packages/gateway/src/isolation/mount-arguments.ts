@@ -3,7 +3,7 @@
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { isBelow } from '../config/work-directory.ts'
 
 /** The part of the gate's data that is a server's own. */

@@ -2,8 +2,8 @@
 // and a span for it where traces are exported. The call path reports to it; it decides nothing.
 
 import { performance } from 'node:perf_hooks'
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { Decision } from '@sluice/policy/core/decision'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { Decision } from '@sluice/policy/calls/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { TraceContext } from '../shared/transport.ts'
@@ -36,9 +36,9 @@ export class CallInstrumentation {
     this.#startSpan = startSpan
   }
 
-  begin(watched: CallWithFacts, parent: TraceContext | undefined): InstrumentedCall {
-    const span = this.#startSpan?.(watched, parent)
-    return new InstrumentedCall(this.#meter, watched, { span, parent })
+  begin(subject: CallWithFacts, parent: TraceContext | undefined): InstrumentedCall {
+    const span = this.#startSpan?.(subject, parent)
+    return new InstrumentedCall(this.#meter, subject, { span, parent })
   }
 }
 
@@ -49,7 +49,7 @@ interface CallTracing {
 
 export class InstrumentedCall {
   readonly #meter: Meter
-  readonly #watched: CallWithFacts
+  readonly #subject: CallWithFacts
   readonly #span: CallSpan | undefined
   readonly #parent: TraceContext | undefined
   readonly #beganMs = performance.now()
@@ -57,9 +57,9 @@ export class InstrumentedCall {
   /** For a person. */
   #waitedMs = 0
 
-  constructor(meter: Meter, watched: CallWithFacts, { span, parent }: CallTracing) {
+  constructor(meter: Meter, subject: CallWithFacts, { span, parent }: CallTracing) {
     this.#meter = meter
-    this.#watched = watched
+    this.#subject = subject
     this.#span = span
     this.#parent = parent
   }
@@ -88,7 +88,7 @@ export class InstrumentedCall {
   }
 
   decided(decision: Decision, callId: string): void {
-    const { call, facts } = this.#watched
+    const { call, facts } = this.#subject
     const isTool = call.method === TOOL_CALL
     const tool = isTool ? (facts.tool === undefined ? 'unknown' : call.name) : call.method
     // An outage is no denial: what counts denials, and alerts of them, must not see it as one.
@@ -100,7 +100,7 @@ export class InstrumentedCall {
 
   settled(outcome: CallOutcome): void {
     this.step('upstream')
-    this.#meter.outcome(this.#watched.call.server, outcome.status)
+    this.#meter.outcome(this.#subject.call.server, outcome.status)
     this.#span?.settled(outcome)
     this.#end(this.#lastMs)
   }

@@ -15,7 +15,7 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { displayName } from '@sluice/access/identity/display-name'
-import type { Decision } from '@sluice/policy/core/decision'
+import type { Decision } from '@sluice/policy/calls/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
@@ -50,7 +50,7 @@ export function startTelemetry(url: string): Telemetry {
   })
   const tracer = provider.getTracer('sluice', readPackageVersion())
   return {
-    startSpan: (watched, parent) => new GateSpan(tracer, watched, parent),
+    startSpan: (subject, parent) => new GateSpan(tracer, subject, parent),
     end: async () => {
       await withTimeout(provider.shutdown(), TELEMETRY_END_MS_MAX).catch(() => {})
     },
@@ -76,10 +76,10 @@ class GateSpan implements CallSpan {
   readonly #state: string | undefined
   #below: Span | undefined
 
-  constructor(tracer: Tracer, watched: CallWithFacts, parent: TraceContext | undefined) {
-    const attributes = attributesOf(watched)
+  constructor(tracer: Tracer, subject: CallWithFacts, parent: TraceContext | undefined) {
+    const attributes = attributesOf(subject)
     const target = attributes['gen_ai.tool.name'] ?? attributes['gen_ai.prompt.name']
-    const { method } = watched.call
+    const { method } = subject.call
     this.#tracer = tracer
     this.#attributes = attributes
     this.#name = target === undefined ? method : `${method} ${target}`

@@ -12,7 +12,6 @@ import {
   type StandingApproval,
 } from '@sluice/access/approvals/approval'
 import { COUNT, FLAG, fieldsOf, listOf, objectOf } from '@sluice/access/identity/answer-shapes'
-import { NotFoundError, OperationError } from '@sluice/policy/core/operation-error'
 import {
   BOOLEAN,
   form,
@@ -27,6 +26,7 @@ import {
   word,
 } from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
+import { NotFoundError, OperationError } from '@sluice/policy/structures/operation-error'
 import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX, DENIED_AT_ONCE_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation, type Requester } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
@@ -43,11 +43,14 @@ const BOUND = object('a bound', {
   oneOf: { shape: someOf(WORDS, 100), doc: 'one of these JSON texts' },
   min: { shape: WORDS, doc: 'at least this number' },
   max: { shape: WORDS, doc: 'at most this number' },
+  lines: { shape: list(list(WORDS, 101), 21), doc: 'command lines of these families' },
+  below: { shape: WORDS, doc: 'this directory and what is below it' },
 })
 const COUNT_MAX = Number.MAX_SAFE_INTEGER
 const TERMS = object('terms of a standing approval', {
   forMs: required(integer(1, COUNT_MAX), 'how long, in milliseconds'),
   calls: { shape: integer(1, COUNT_MAX), doc: 'at most so many calls' },
+  session: { shape: BOOLEAN, doc: 'only in the session of the call' },
   bounds: {
     shape: record(form('name of an argument', /^[\s\S]{0,200}$/, 'its name'), BOUND),
     doc: 'what arguments may be; the others stay exactly as they are',
@@ -138,6 +141,7 @@ export const DECIDE_APPROVAL = operation({
   needsGate: true,
   http: { method: 'POST', path: '/api/approvals/:id/verdict' },
   command: ({ verdict }) => `approvals ${String(verdict)}`,
+  changes: true,
   input: {
     id: ID,
     verdict: required(word(['approve', 'deny']), 'what is decided'),
@@ -165,6 +169,7 @@ const DENY_APPROVALS = operation({
   proof: 'fresh',
   needsGate: true,
   http: { method: 'POST', path: '/api/approvals/deny' },
+  changes: true,
   input: {
     ids: required(someOf(ID.shape, DENIED_AT_ONCE_MAX), 'of the requests'),
     comment: { shape: WORDS, doc: 'in the audit log; told to the callers' },
@@ -203,6 +208,7 @@ export const END_STANDING = operation({
   socket: 'approval-end',
   needsGate: true,
   http: { method: 'DELETE', path: '/api/standing/:id' },
+  changes: true,
   input: { id: { ...ID, doc: 'of the standing approval' } },
   output: fieldsOf({ ended: FLAG }),
   run: async ({ approvals }, { id }, { by }) => {
@@ -219,6 +225,7 @@ export const LIFT = operation({
   socket: 'approval-lift',
   needsGate: true,
   http: { method: 'POST', path: '/api/barred/lift' },
+  changes: true,
   input: {
     session: required(WORDS, 'as `sluice approvals list` shows it'),
     server: required(WORDS, 'the server of the tool'),

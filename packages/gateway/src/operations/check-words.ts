@@ -3,8 +3,8 @@
 
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { OperationError } from '@sluice/policy/core/operation-error'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 
 const SHELLS = toWordSet('sh bash dash zsh ksh fish cmd cmd.exe powershell pwsh')
 

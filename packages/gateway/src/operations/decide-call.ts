@@ -4,9 +4,9 @@
 
 import { fieldsOf, TEXT } from '@sluice/access/identity/answer-shapes'
 import { toActor } from '@sluice/access/identity/person'
-import { NotFoundError } from '@sluice/policy/core/operation-error'
 import { required, text } from '@sluice/policy/document/build-shape'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { NotFoundError } from '@sluice/policy/structures/operation-error'
 import { operation } from './operation.ts'
 
 const NAME = text(1_000)

@@ -2,8 +2,8 @@
 // is measured on days that were left out. What stops a bad call comes with everything it would hit.
 
 import type { DecisionRecord, LedgerRecord } from '@sluice/ledger/records/record'
-import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { DecisionInputs } from '@sluice/policy/calls/decision-inputs'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { describe, expect, test } from 'vitest'
 import { fitPolicy, validateByDay } from './fit-policy.ts'
 import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'

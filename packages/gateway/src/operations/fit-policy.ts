@@ -2,13 +2,18 @@
 // the bounds of the arguments that were recorded and the busiest minute of a session; all else is
 // denied. How often it would stop calls of days it has not seen is measured by leaving days out.
 
+import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
 import { compile } from '@sluice/policy/compile/compile'
-import { compareDecimal, formatDecimal, parseDecimal, toDecimal } from '@sluice/policy/core/decimal'
-import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
-import { ExactNumber } from '@sluice/policy/core/json'
 import { UNDECLARED } from '@sluice/policy/decide/collect-inputs'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import {
+  compareDecimal,
+  formatDecimal,
+  parseDecimal,
+  toDecimal,
+} from '@sluice/policy/values/decimal'
+import { ExactNumber } from '@sluice/policy/values/json'
 import { SUGGEST_FOLDS_MAX, SUGGEST_WORDS_MAX } from './limits.ts'
 import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
 import { toRecordedAction } from './replay.ts'
@@ -16,11 +21,16 @@ import { toRecordedAction } from './replay.ts'
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-/**
- * `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. `unbounded`:
- * arguments that no bound was made of, and why, by `<server>/<tool>`.
- */
-export function fitPolicy(calls: readonly TrafficCall[], margin: number) {
+export interface FittedPolicy {
+  /** The document. */
+  readonly yaml: string
+  readonly policy: CompiledPolicy
+  /** Arguments that no bound was made of; `tool` is `<server>/<tool>`. */
+  readonly unbounded: readonly { readonly tool: string; readonly why: string }[]
+}
+
+/** `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. */
+export function fitPolicy(calls: readonly TrafficCall[], margin: number): FittedPolicy {
   const passed = calls.filter((call) => call.passed)
   const byTool = groupBy(passed.filter(isToolCall), toolOf)
   const unbounded: { tool: string; why: string }[] = []
@@ -45,14 +55,25 @@ export function fitPolicy(calls: readonly TrafficCall[], margin: number) {
   return { yaml, policy: compileSuggestion(yaml), unbounded }
 }
 
-/**
- * `days`: how many days there were, and in how many parts they were left out. `calls`: calls of the days left
- * out, how many of them would have been stopped, and how many are unknown.
- */
-export type DayValidation = NonNullable<ReturnType<typeof validateByDay>>
+/** How a policy that was fitted to the other days decides calls of the days that were left out. */
+export interface DayValidation {
+  /** How many days there were. */
+  readonly days: number
+  /** In how many parts they were left out. */
+  readonly folds: number
+  /** Calls of the days that were left out. */
+  readonly calls: number
+  /** How many of them the policy would have stopped. */
+  readonly stopped: number
+  /** How many of them cannot be decided from the record. */
+  readonly unknown: number
+}
 
 /** Undefined with calls of one day only: there is nothing to leave out. */
-export function validateByDay(calls: readonly TrafficCall[], margin: number) {
+export function validateByDay(
+  calls: readonly TrafficCall[],
+  margin: number,
+): DayValidation | undefined {
   const passed = calls.filter((call) => call.passed)
   const days = [...new Set(passed.map(dayOf))].sort((a, b) => a - b)
   if (days.length < 2) return undefined
@@ -182,8 +203,8 @@ function busiestMinute(calls: readonly TrafficCall[]): number {
   return busiest
 }
 
-export const isToolCall = ({ record }: TrafficCall) => record.method === TOOL_CALL
-export const toolOf = ({ record }: TrafficCall) => `${record.server}/${record.name}`
+export const isToolCall = ({ record }: TrafficCall): boolean => record.method === TOOL_CALL
+export const toolOf = ({ record }: TrafficCall): string => `${record.server}/${record.name}`
 /** No person was asked. */
 const isFree = ({ record }: TrafficCall) => toRecordedAction(record) !== 'require_approval'
 const dayOf = ({ record }: TrafficCall) => Math.floor(record.atMs / DAY_MS)

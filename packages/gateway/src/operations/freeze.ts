@@ -3,9 +3,9 @@
 
 import { COUNT, fieldsOf, listOf, TEXT, TIME } from '@sluice/access/identity/answer-shapes'
 import { toActor } from '@sluice/access/identity/person'
-import { InputError, OperationError } from '@sluice/policy/core/operation-error'
 import { BOOLEAN, text, textOrEmpty, word } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
+import { InputError, OperationError } from '@sluice/policy/structures/operation-error'
 import { describeFreezeTarget, type Freeze, type FreezeScope, SCOPES } from '../state/freezes.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
@@ -35,6 +35,7 @@ export const FREEZE = operation({
   proof: 'none',
   socket: 'freeze',
   http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
+  changes: true,
   input: { ...TARGET, why: { shape: WHY, doc: 'the reason, told to callers' } },
   output: fieldsOf({ frozen: FREEZE_VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
@@ -83,6 +84,7 @@ export const THAW = operation({
   proof: 'fresh',
   socket: 'thaw',
   http: { method: 'POST', path: '/api/thaw', omit: ['all'] },
+  changes: true,
   input: TARGET,
   output: fieldsOf({ thawed: FREEZE_VIEW, left: listOf(FREEZE_VIEW) }),
   run: async ({ freezes, ledger, nowMs }, input, { by }) => {

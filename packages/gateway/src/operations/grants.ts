@@ -13,9 +13,9 @@ import {
   type GrantView,
 } from '@sluice/access/identity/grant-fields'
 import { toActor } from '@sluice/access/identity/person'
-import { InputError, OperationError } from '@sluice/policy/core/operation-error'
 import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import { fillDefaults, parseTime } from '@sluice/policy/document/shape'
+import { InputError, OperationError } from '@sluice/policy/structures/operation-error'
 import { nameOne } from '../config/grants.ts'
 import { type Operation, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
@@ -27,6 +27,7 @@ export const ADD_GRANT = operation({
   proof: 'fresh',
   socket: 'grant-add',
   http: { method: 'POST', path: '/api/grants' },
+  changes: true,
   input: GRANT_REQUEST,
   output: fieldsOf({ grant: GRANT_VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
@@ -74,6 +75,7 @@ export const REVOKE_GRANT = operation({
   proof: 'fresh',
   socket: 'grant-revoke',
   http: { method: 'DELETE', path: '/api/grants/:name' },
+  changes: true,
   input: {
     name: required(text(300), 'whose'),
     forget: { shape: BOOLEAN, doc: 'remove it from the list, too' },

@@ -27,3 +27,5 @@ export const APPROVALS_PAGE_MAX = 1_000
 export const APPROVALS_NEWS_MS = 20_000
 /** Length of the reason why a definition is refused. A longer one is not accepted. */
 export const REFUSAL_LENGTH_MAX = 500
+/** Digests of arguments that one request asks for. */
+export const DIGESTS_KEYED_MAX = 1_000

@@ -8,8 +8,8 @@ import type { Grants } from '@sluice/access/identity/callers/grants'
 import type { People } from '@sluice/access/identity/people/people'
 import type { Person, Role } from '@sluice/access/identity/person'
 import type { Ledger } from '@sluice/ledger/ledger'
-import type { JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues, Shape, ShapeFields, ShapeValue } from '@sluice/policy/document/shape'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { Gate } from '../gate.ts'
 import type { ParseConfig } from '../start/open-servers.ts'
 import type { CommandParts } from '../start/run-admin.ts'
@@ -118,6 +118,9 @@ export interface Operation {
   readonly command?: string | ((input: JsonObject) => string)
   /** Only a running gate can do it: what it works on is not in the data directory. */
   readonly needsGate?: true
+  /** It changes what gates with one store have in common, or what one gate has stored. Its answer waits until that is
+   * committed, and is an error if another gate was faster. A row without it does at most record that it was asked. */
+  readonly changes?: true
   readonly input: ShapeFields
   /** The answer over HTTP (core/answer-shapes.ts); every row with `http` has one. */
   readonly output?: Shape

@@ -16,8 +16,6 @@ import {
   type Role,
   toActor,
 } from '@sluice/access/identity/person'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
 import {
   BOOLEAN,
   form,
@@ -28,6 +26,8 @@ import {
   textOrEmpty,
   word,
 } from '@sluice/policy/document/build-shape'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { commandOperation, type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -59,6 +59,7 @@ const SET_FIRST_PIN = commandOperation({
   proof: 'none',
   socket: 'first-pin',
   command: 'approvers pin',
+  changes: true,
   input: {
     name: required(NAME, 'who'),
     pin: required(PIN, 'the PIN'),
@@ -90,6 +91,7 @@ export const CHANGE_PIN = commandOperation({
   proof: 'fresh',
   socket: 'change-pin',
   command: 'approvers pin',
+  changes: true,
   input: {
     name: { shape: NAME, doc: 'whose; by default that of the one who asks' },
     pin: required(PIN, 'the new PIN'),
@@ -120,6 +122,7 @@ export const ADD_PERSON = operation({
   socket: 'approver-add',
   http: { method: 'POST', path: '/api/people', omit: ['pin'] },
   command: 'approvers add',
+  changes: true,
   input: {
     name: required(NAME, 'who, as the audit log names them'),
     roles: {
@@ -166,6 +169,7 @@ export const REMOVE_PERSON = operation({
   socket: 'approver-remove',
   http: { method: 'DELETE', path: '/api/people/:name' },
   command: 'approvers remove',
+  changes: true,
   input: { name: required(text(300), 'who') },
   output: fieldsOf({ removed: PERSON_VIEW }),
   run: async (parts, { name }, { by }) => {

@@ -5,9 +5,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { COUNT, FLAG, fieldsOf, listOf, TEXT } from '@sluice/access/identity/answer-shapes'
 import { toActor } from '@sluice/access/identity/person'
 import { pinOf } from '@sluice/catalogue/pins/pin'
-import { OperationError } from '@sluice/policy/core/operation-error'
 import { list, required, text, textOrEmpty } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { PendingDefinition } from '../tools/pins.ts'
 import { sha256 } from '../tools/pins.ts'
 import { readKeptTools } from '../tools/stored-tools.ts'
@@ -54,6 +54,7 @@ export const ACCEPT_PINS = operation({
   socket: 'pin-accept',
   http: { method: 'POST', path: '/api/pins/accept', ...LOOKED_AT },
   command: 'pin --accept',
+  changes: true,
   input: TARGET,
   output: fieldsOf({ accepted: listOf(VIEW) }),
   run: async ({ pins, ledger, toolsChanged, nowMs }, input, { by }) => {
@@ -77,6 +78,7 @@ export const REFUSE_PINS = operation({
   http: { method: 'POST', path: '/api/pins/refuse', ...LOOKED_AT },
   command: 'pin --refuse',
   needsGate: true,
+  changes: true,
   input: {
     ...TARGET,
     why: { shape: textOrEmpty(REFUSAL_LENGTH_MAX), doc: 'in the audit log, and told to callers' },
@@ -102,6 +104,7 @@ export function acceptStored(store: DatabaseSync): Operation {
     role: ACCEPT_PINS.role,
     proof: 'fresh',
     command: 'pin --accept',
+    changes: true,
     input: TARGET,
     run: async ({ ledger, nowMs }, { server, name }, { by }) => {
       const tools = readKeptTools(store).filter(

@@ -13,6 +13,7 @@ export const APPLY_POLICY = commandOperation({
   role: REQUIRED_ROLES.apply,
   proof: (input) => (isPreview(input) ? 'none' : 'fresh'),
   socket: 'apply',
+  changes: true,
   input: {
     digest: { shape: DIGEST, doc: 'of the policy that was shown' },
     lock: { shape: DIGEST, doc: 'of the lock file that was shown' },

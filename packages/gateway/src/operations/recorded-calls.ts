@@ -2,9 +2,9 @@
 // and what their session had seen and made by that moment. Records are followed in their order.
 
 import { type DecisionRecord, digestText, type LedgerRecord } from '@sluice/ledger/records/record'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { GUARD_LABELS } from '@sluice/policy/cases/label-sources'
 import type { RecordedCall } from '@sluice/policy/cases/replay-call'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsOf } from '../state/labels-of.ts'
@@ -34,9 +34,9 @@ export function isDecided(record: LedgerRecord, name: string): record is Decisio
 export function idOfDocument(
   name: string,
   text: string,
-  { house }: CompiledPolicy,
+  { base }: CompiledPolicy,
 ): string | undefined {
-  return house === undefined ? `${name} ${digestText(text)}` : undefined
+  return base === undefined ? `${name} ${digestText(text)}` : undefined
 }
 
 export class RecordedCalls {

@@ -5,9 +5,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { recordsFrom } from '@sluice/ledger/chain/read'
 import type { DecisionRecord, LedgerRecord } from '@sluice/ledger/records/record'
-import { replayCall } from '@sluice/policy/cases/replay-call'
-import type { Decision } from '@sluice/policy/core/decision'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Decision } from '@sluice/policy/calls/decision'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import { hasEqualRules } from '@sluice/policy/cases/has-equal-rules'
+import { type RecordedCall, replayCall } from '@sluice/policy/cases/replay-call'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { type CompiledPolicy, longestWindowMs } from '@sluice/policy/model/policy'
 import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from './limits.ts'
@@ -30,6 +31,8 @@ export interface Replay {
   calls: number
   same: number
   unknown: number
+  /** Calls that the document in force decided, and that the edit does not touch. */
+  untouched: number
   readonly flips: DecisionChange[]
   /** Why calls could not be judged, and how many. */
   readonly reasons: Map<string, number>
@@ -42,6 +45,8 @@ export interface ReplayOptions {
   readonly policy: CompiledPolicy
   /** From `idOfDocument`. Calls that this very document decided come out as they did, whatever the record lacks. */
   readonly id: string | undefined
+  /** The document in force, by its id as in records. */
+  readonly current?: { readonly policy: CompiledPolicy; readonly id: string | undefined }
   /** Only calls that the document of this name judged. */
   readonly name: string
   readonly sinceMs: number
@@ -55,7 +60,14 @@ export function replay(ledger: DatabaseSync, options: ReplayOptions): Replay {
 }
 
 class ReplayWalk {
-  readonly result: Replay = { calls: 0, same: 0, unknown: 0, flips: [], reasons: new Map() }
+  readonly result: Replay = {
+    calls: 0,
+    same: 0,
+    unknown: 0,
+    untouched: 0,
+    flips: [],
+    reasons: new Map(),
+  }
   readonly #options: ReplayOptions
   readonly #counters = new MemoryCounters()
   readonly #countsFromMs: number
@@ -78,15 +90,17 @@ class ReplayWalk {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
     const { result: found } = this
     const counts = record.atMs >= this.#options.sinceMs
-    if (record.policy === this.#options.id) {
-      if (record.kind === 'intent') this.#counters.consume(record.decision.limits, now)
-      if (!counts) return
-      found.calls++
-      found.same++
-      return
-    }
-    const result = replayCall(this.#options.policy, this.#past.recall(record), this.#counters, now)
     if (counts) found.calls++
+    const keep = (): void => {
+      if (record.kind === 'intent') this.#counters.consume(record.decision.limits, now)
+      if (counts) found.same++
+    }
+    if (record.policy === this.#options.id) return keep()
+    const past = this.#past.recall(record)
+    const isUntouched = this.#isUntouched(record, past)
+    if (isUntouched && counts) found.untouched++
+    const result = replayCall(this.#options.policy, past, this.#counters, now)
+    if (result.unknown !== undefined && isUntouched) return keep()
     if (result.unknown !== undefined) {
       if (!counts) return
       found.unknown++
@@ -99,6 +113,15 @@ class ReplayWalk {
     const [from, to] = [toRecordedAction(record), wordNow(decision)]
     if (from === to) found.same++
     else this.#flip(record, from, to, decision)
+  }
+
+  #isUntouched({ policy }: DecisionRecord, { call, facts }: RecordedCall): boolean {
+    const { current } = this.#options
+    if (current?.id === undefined || policy !== current.id) return false
+    return hasEqualRules(current.policy, this.#options.policy, {
+      call: { ...call, args: {} },
+      facts,
+    })
   }
 
   #flip(

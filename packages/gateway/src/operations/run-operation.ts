@@ -3,13 +3,13 @@
 // `runOperation`, the API by `runProven` after it has checked sign-in, role and passkey.
 
 import { NOBODY, type Person } from '@sluice/access/identity/person'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { InputError } from '@sluice/policy/core/operation-error'
 import { checkShape } from '@sluice/policy/document/check-shape'
 import { locateValue } from '@sluice/policy/document/locate-value'
 import { Problems } from '@sluice/policy/document/problem'
 import type { ShapeFields } from '@sluice/policy/document/shape'
-import type { Operation, OperationParts, Proof } from './operation.ts'
+import { InputError } from '@sluice/policy/structures/operation-error'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
+import type { Operation, OperationParts, Proof, Requester } from './operation.ts'
 
 /** `request` is a line of the socket: `{ do, proof, ...input }`. */
 export async function runOperation(
@@ -20,11 +20,7 @@ export async function runOperation(
   checkInput(row.input, input)
   // Without proof the file mode of the socket is the check.
   const by = proofOf(row, input) === 'none' ? NOBODY : await prove(row, parts, input, proof)
-  // What only reads does not wait for a shared store, which may be down: `status` says that it is.
-  const confirm = Object.keys(row.input).length === 0 ? undefined : parts.beginChange?.()
-  const answer = await row.run(parts, input as never, { by, channel: 'terminal' })
-  await confirm?.()
-  return answer as JsonObject
+  return await runRow(row, parts, input, { by, channel: 'terminal' })
 }
 
 /** After sign-in, role, input and passkey have been checked. */
@@ -34,8 +30,19 @@ export async function runProven(
   input: JsonObject,
   by: Person,
 ): Promise<JsonObject> {
-  const confirm = parts.beginChange?.()
-  const answer = await row.run(parts, input as never, { by, channel: 'console' })
+  return await runRow(row, parts, input, { by, channel: 'console' })
+}
+
+async function runRow(
+  row: Operation,
+  parts: OperationParts,
+  input: JsonObject,
+  asker: Requester,
+): Promise<JsonObject> {
+  // What changes nothing does not wait for a shared store, which may be down: `status` says that it is.
+  const confirm = row.changes === true ? parts.beginChange?.() : undefined
+  // The input has been checked against the shape that its type comes from.
+  const answer = await row.run(parts, input as never, asker)
   await confirm?.()
   return answer as JsonObject
 }

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs'
 import { COUNT, FLAG, fieldsOf, objectOf, TEXT } from '@sluice/access/identity/answer-shapes'
 import type { Person } from '@sluice/access/identity/person'
 import { writeWhole } from '@sluice/ledger/store/files/write-whole'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
 import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import type { GateConfig } from '../config/config.ts'
 import {
   describeEntry,
@@ -39,7 +39,30 @@ import { REQUIRED_ROLES } from './verify-person.ts'
 const NAME = required(text(1_000), 'the server')
 const DIGEST = text(100)
 const ENTRY = objectOf<JsonObject>()
-export type ServerList = ReturnType<typeof listServers>
+/** `sluice server list --json`. */
+export interface ServerList {
+  /** Whether a gate runs. If not, what sluice.yaml says is listed, and nothing waits. */
+  readonly running: boolean
+  /** Why the servers that run are not those of the file; empty if they are. Absent if no gate runs. */
+  readonly why?: string
+  readonly servers: readonly ListedServer[]
+  /** Servers of the file that wait for a person. */
+  readonly pending: readonly PendingServerView[]
+}
+
+export interface ListedServer {
+  readonly name: string
+  /** As sluice.yaml has it, without what may hold a secret. */
+  readonly entry: JsonObject
+}
+
+export interface PendingServerView extends Pick<PendingServer, 'name' | 'how' | 'digest'> {
+  /** As sluice.yaml has it, whole. */
+  readonly entry: JsonObject
+  /** The entry in force; absent if the server is new. */
+  readonly before?: JsonObject
+}
+
 const CHANGED = fieldsOf({ server: TEXT, how: TEXT, running: FLAG })
 const role = REQUIRED_ROLES.servers
 
@@ -86,6 +109,7 @@ export const PUT_SERVER = operation({
   socket: 'server-put',
   http: { method: 'PUT', path: '/api/servers/:name', require: ['digest'] },
   command: 'server add',
+  changes: true,
   input: PUT,
   output: CHANGED,
   run: (parts, input, { by, channel }) => {
@@ -102,6 +126,7 @@ export const REMOVE_SERVER = operation({
   socket: 'server-remove',
   http: { method: 'DELETE', path: '/api/servers/:name', proof: true },
   command: 'server remove',
+  changes: true,
   input: { name: NAME },
   output: CHANGED,
   run: (parts, { name }, { by, channel }) => {
@@ -118,6 +143,7 @@ export const RESTART_SERVER = operation({
   socket: 'server-restart',
   http: { method: 'POST', path: '/api/servers/:name/restart', proof: true },
   command: 'server restart',
+  changes: true,
   input: { name: NAME },
   output: fieldsOf({ server: TEXT, sessions: COUNT }),
   run: (parts, { name }, { by, channel }) => {
@@ -135,6 +161,7 @@ export const ACCEPT_SERVER = operation({
   socket: 'server-accept',
   http: { method: 'POST', path: '/api/servers/:name/accept' },
   command: 'server accept',
+  changes: true,
   input: { name: NAME, digest: required(DIGEST, 'of what was shown') },
   output: fieldsOf({ server: TEXT, how: TEXT }),
   run: ({ serverFile }, { name, digest }, { by, channel }) => {
@@ -211,7 +238,8 @@ function planPut(parts: ServerFile, { name, entry, replaces }: PutRequest) {
     )
   const config = parse(parts, changed)
   const server = config.servers[name] as GateConfig['servers'][string]
-  if (parts.running !== undefined) checkStartable({ name, config: server })
+  if (parts.running !== undefined)
+    checkStartable({ name, config: server, before: parts.running.servers.find(name) })
   const how = before === undefined ? 'added' : 'changed'
   return { name, entry, how, before, server, config, text, changed }
 }
@@ -281,7 +309,7 @@ async function acceptServer(
   return { server: name, how }
 }
 
-function listServers({ file, running }: ServerFile) {
+function listServers({ file, running }: ServerFile): ServerList {
   if (running === undefined) {
     const written = Object.entries(readWrittenServers(readFileSync(file, 'utf8')))
     const servers = written.map(([name, entry]) => ({ name, entry: withoutValues(entry) }))
@@ -300,7 +328,10 @@ function listServers({ file, running }: ServerFile) {
 }
 
 /** Whole, with the values of its environment: a person decides by it what is started. */
-function toPendingView({ name, how, written, digest }: PendingServer, servers: Servers) {
+function toPendingView(
+  { name, how, written, digest }: PendingServer,
+  servers: Servers,
+): PendingServerView {
   const before = servers.writtenOf(name)
   return { name, how, entry: written, digest, ...(before === undefined ? {} : { before }) }
 }

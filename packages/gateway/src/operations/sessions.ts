@@ -7,12 +7,20 @@ import {
   type SessionView,
 } from '@sluice/access/identity/sessions/describe-session'
 import { SessionTokens } from '@sluice/access/identity/sessions/session-tokens'
-import { OperationError } from '@sluice/policy/core/operation-error'
 import { required, text } from '@sluice/policy/document/build-shape'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { commandOperation, type Operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-export type ListedSession = ReturnType<typeof toSessionView>
+/** A session as `sluice sessions list --json` and `sluice status --json` show it. */
+export interface ListedSession extends Omit<SessionView, 'startedAtMs' | 'lastUsedMs'> {
+  /** The session in words, with the name that the client gives itself. */
+  readonly name: string
+  /** When it began, as an ISO time. */
+  readonly since: string
+  /** When it was used last, as an ISO time. */
+  readonly lastUsed: string
+}
 
 export const MAKE_SESSION_TOKEN = commandOperation({
   name: 'sessions.token',
@@ -45,6 +53,7 @@ export const END_SESSION = commandOperation({
   proof: 'fresh',
   socket: 'session-end',
   needsGate: true,
+  changes: true,
   input: {
     session: required(text(1_000), 'as `sluice sessions list` shows it'),
   },
@@ -67,7 +76,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   END_SESSION,
 ]
 
-export function toSessionView(view: SessionView) {
+export function toSessionView(view: SessionView): ListedSession {
   const { startedAtMs, lastUsedMs, ...rest } = view
   return {
     ...rest,

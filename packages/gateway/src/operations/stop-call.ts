@@ -2,9 +2,9 @@
 // true of it, by labels of its session, recorded arguments and caller, then the tool as a whole. Each
 // comes with every other recorded call that it would have stopped; the fewest first.
 
-import { compareDecimal, formatDecimal, toDecimal } from '@sluice/policy/core/decimal'
-import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
+import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { compareDecimal, formatDecimal, toDecimal } from '@sluice/policy/values/decimal'
 import { compileSuggestion, isToolCall, toolOf } from './fit-policy.ts'
 import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
 

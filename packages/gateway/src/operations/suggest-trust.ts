@@ -1,12 +1,12 @@
 // Proposes entries for `trust` from recorded sessions: the fields in which a value of a held call stood before. What
 // each would buy, and which attacks it would let through, is measured by playing the sessions with it. Pure.
 
+import type { TrustWord } from '@sluice/policy/calls/provenance'
 import type { SessionTrace, Simulation } from '@sluice/policy/cases/simulate'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { TrustWord } from '@sluice/policy/core/provenance'
 import { type CompiledPolicy, NameMap } from '@sluice/policy/model/policy'
 import { parseDocument } from '@sluice/policy/provenance/parse-document'
 import { isDestinationKind, readValue } from '@sluice/policy/provenance/read-value'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 
 export interface TrustProposal {
   readonly tool: string

@@ -1,14 +1,16 @@
 // The table of operations, and the parts of a running gate that they work on.
 
 import { processClock } from '@sluice/ledger/store/process-clock'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { policyNames } from '../config/grants.ts'
 import type { AdminParts, ClusterOperations, CommandParts } from '../start/run-admin.ts'
 import { ApprovalNews } from './approval-news.ts'
 import { APPROVAL_OPERATIONS } from './approvals.ts'
 import { DECIDE_CALL } from './decide-call.ts'
+import { FORGET_PERSON } from './forget-person.ts'
 import { FREEZE_OPERATIONS } from './freeze.ts'
 import { GRANT_OPERATIONS } from './grants.ts'
+import { KEY_DIGESTS } from './key-digests.ts'
 import type { Operation, OperationParts, ServerFile } from './operation.ts'
 import { PEOPLE_OPERATIONS } from './people.ts'
 import { PIN_OPERATIONS } from './pins.ts'
@@ -18,14 +20,17 @@ import { SESSION_OPERATIONS } from './sessions.ts'
 import { STATUS_OPERATIONS } from './status.ts'
 import { TRACE_OPERATIONS } from './traces.ts'
 import { TRUST_KEY } from './trust-key.ts'
+import { UNDO_OPERATIONS } from './undo.ts'
 import { createPersonVerifier } from './verify-person.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   DECIDE_CALL,
+  KEY_DIGESTS,
   ...FREEZE_OPERATIONS,
   ...APPROVAL_OPERATIONS,
   ...GRANT_OPERATIONS,
   ...PEOPLE_OPERATIONS,
+  FORGET_PERSON,
   ...PIN_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...SESSION_OPERATIONS,
@@ -33,6 +38,7 @@ export const OPERATIONS: readonly Operation[] = [
   APPLY_POLICY,
   TRUST_KEY,
   ...SERVER_OPERATIONS,
+  ...UNDO_OPERATIONS,
 ]
 
 export function toOperationParts(parts: AdminParts | CommandParts): OperationParts {

@@ -1,13 +1,13 @@
 // `sluice traces`: recording calls with their answers for a while, for `policy simulate`. Turning it on,
 // reading and deleting need the proof of a person and are recorded; turning it off needs none.
 
-import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
 import { duration, required, text } from '@sluice/policy/document/build-shape'
 import { fillDefaults, parseDuration } from '@sluice/policy/document/shape'
-import { TRACE_KEEP_SECONDS_MAX, TRACE_RECORD_SECONDS_MAX } from '../traces/limits.ts'
-import type { TracedCall } from '../traces/trace-file.ts'
-import type { TraceView } from '../traces/trace-recorder.ts'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import type { JsonObject } from '@sluice/policy/values/json'
+import type { RecordingView } from '../recordings/call-recorder.ts'
+import { TRACE_KEEP_SECONDS_MAX, TRACE_RECORD_SECONDS_MAX } from '../recordings/limits.ts'
+import type { RecordedCallContent } from '../recordings/recording-file.ts'
 import { commandOperation, type Operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -22,7 +22,7 @@ export const LIST_TRACES = commandOperation({
   socket: 'traces',
   needsGate: true,
   input: {},
-  run: ({ running: { traces } }) => ({ traces: traces.list().map(toTraceView) }),
+  run: ({ running: { recorder } }) => ({ traces: recorder.list().map(toTraceView) }),
 })
 
 const RECORDED = {
@@ -43,8 +43,9 @@ export const RECORD_TRACES = commandOperation({
   proof: 'fresh',
   socket: 'traces-record',
   needsGate: true,
+  changes: true,
   input: RECORDED,
-  run: async ({ running: { traces } }, input, { by }) => {
+  run: async ({ running: { recorder } }, input, { by }) => {
     const { for: time, keep, ...of } = fillDefaults(RECORDED, input)
     const forMs = (parseDuration(time) ?? 0) * 1_000
     const keepMs = (parseDuration(keep) ?? 0) * 1_000
@@ -53,7 +54,7 @@ export const RECORD_TRACES = commandOperation({
         'it would be deleted before it ends',
         'let `keep` be as long as `for`, or longer',
       )
-    return toTraceView(await traces.start({ ...of, by: by.name, forMs, keepMs }))
+    return toTraceView(await recorder.start({ ...of, by: by.name, forMs, keepMs }))
   },
 })
 
@@ -65,8 +66,8 @@ export const STOP_TRACES = commandOperation({
   socket: 'traces-stop',
   needsGate: true,
   input: {},
-  run: async ({ running: { traces } }) => {
-    const ended = await traces.stop('a person stopped it')
+  run: async ({ running: { recorder } }) => {
+    const ended = await recorder.stop('a person stopped it')
     if (ended !== undefined) return toTraceView(ended)
     throw new OperationError('no recording is on', '`sluice traces list` shows those there are')
   },
@@ -80,8 +81,8 @@ export const EXPORT_TRACES = commandOperation({
   socket: 'traces-export',
   needsGate: true,
   input: { id: ID },
-  run: async ({ running: { traces } }, { id }, { by }) => {
-    const { calls, isWhole } = await traces.read(id, by.name)
+  run: async ({ running: { recorder } }, { id }, { by }) => {
+    const { calls, isWhole } = await recorder.read(id, by.name)
     return { traces: toTraces(calls), calls: calls.length, isWhole }
   },
 })
@@ -93,9 +94,10 @@ export const DELETE_TRACE = commandOperation({
   proof: 'fresh',
   socket: 'traces-delete',
   needsGate: true,
+  changes: true,
   input: { id: ID },
-  run: async ({ running: { traces } }, { id }, { by }) => {
-    await traces.delete(id, by.name)
+  run: async ({ running: { recorder } }, { id }, { by }) => {
+    await recorder.delete(id, by.name)
     return { deleted: id }
   },
 })
@@ -109,7 +111,7 @@ export const TRACE_OPERATIONS: readonly Operation[] = [
 ]
 
 /** A trace is a session, in the format of `policy simulate`. */
-function toTraces(calls: readonly TracedCall[]): JsonObject[] {
+function toTraces(calls: readonly RecordedCallContent[]): JsonObject[] {
   const sessions = new Map<string, JsonObject[]>()
   for (const { session, ...step } of calls) {
     const steps = sessions.get(session) ?? []
@@ -119,7 +121,7 @@ function toTraces(calls: readonly TracedCall[]): JsonObject[] {
   return [...sessions].map(([id, steps]) => ({ id, steps }))
 }
 
-function toTraceView(view: TraceView) {
+function toTraceView(view: RecordingView) {
   const { id, by, startedMs, expiresMs, server, principal, bytes, isRecording } = view
   return {
     id,

@@ -8,8 +8,8 @@ import {
   writeTrustedKeys,
 } from '@sluice/ledger/store/files/trusted-keys'
 import { TRUSTED_KEYS_MAX } from '@sluice/ledger/store/limits'
-import { OperationError } from '@sluice/policy/core/operation-error'
 import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { commandOperation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -19,6 +19,7 @@ export const TRUST_KEY = commandOperation({
   role: REQUIRED_ROLES.trust,
   proof: 'fresh',
   socket: 'agents-trust',
+  changes: true,
   input: {
     key: required(text(1_000), 'its public key'),
     remove: { shape: BOOLEAN, doc: 'stop trusting it' },

@@ -5,8 +5,8 @@
 import { type People, WrongPinError } from '@sluice/access/identity/people/people'
 import { hasRole, type Person, type PinProof, type Role } from '@sluice/access/identity/person'
 import type { Ledger } from '@sluice/ledger/ledger'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 
 export interface ProveParts {
   readonly people: People

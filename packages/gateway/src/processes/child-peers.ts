@@ -5,8 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { attempt } from '@sluice/policy/core/attempt'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { PEER_PIDS_KEPT_MAX } from './limits.ts'
 import {
   findPeerProcess,

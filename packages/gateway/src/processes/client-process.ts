@@ -6,8 +6,8 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { bootId } from '@sluice/ledger/store/files/boot-id'
-import { attempt } from '@sluice/policy/core/attempt'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { PROCESS_ANCESTORS_MAX } from './limits.ts'
 import { readStat, readUids } from './process-group.ts'
 

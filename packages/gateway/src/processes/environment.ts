@@ -4,7 +4,7 @@
 // variables (`SLUICE_*`) are in none of them. Pure.
 
 import { hash } from 'node:crypto'
-import { toWords } from '@sluice/policy/core/word-set'
+import { toWords } from '@sluice/policy/structures/word-set'
 import type { ClientEnvironment } from '../shared/transport.ts'
 
 /** Set for every server, with a value of the gate's own: names whose process it is. */

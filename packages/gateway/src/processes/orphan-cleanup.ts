@@ -4,7 +4,7 @@
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { bootId } from '@sluice/ledger/store/files/boot-id'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { CHILD_VARIABLE } from './environment.ts'
 import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from './limits.ts'
 import { endGroup, membersOf, readStat } from './process-group.ts'

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { PEER_PROCESSES_PER_TURN, PROCESS_ANCESTORS_MAX } from './limits.ts'
 import { listProcesses, readStat } from './process-group.ts'
 

@@ -75,8 +75,23 @@ export function listProcesses(): number[] {
     .map(Number)
 }
 
-/** From /proc, so on Linux only. */
-export function readStat(pid: number) {
+/** A process as the kernel describes it. */
+export interface ProcessStat {
+  /** One letter, as `ps` shows it. */
+  readonly state: string
+  /** 0 for the first process of a pid namespace. */
+  readonly parent: number
+  readonly group: number
+  /** The controlling terminal; 0 without one. */
+  readonly terminal: number
+  /** The process group in the foreground of that terminal. */
+  readonly foreground: number
+  /** Clock ticks since boot; with the pid it names a process for as long as the machine runs. */
+  readonly started: string
+}
+
+/** Undefined if there is no such process. From /proc, so on Linux only. */
+export function readStat(pid: number): ProcessStat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name of the program stands in parentheses and may contain any character, also `)`.
@@ -84,14 +99,10 @@ export function readStat(pid: number) {
     const [state = '', parent, group, , terminal, foreground] = fields
     return {
       state,
-      // 0 for the first process of a pid namespace.
       parent: Number(parent),
       group: Number(group),
-      // Of the controlling terminal; 0 without one.
       terminal: Number(terminal),
-      // The process group in the foreground of that terminal.
       foreground: Number(foreground),
-      // Clock ticks since boot; with the pid it names a process for as long as the machine runs.
       started: fields[19] ?? '',
     }
   } catch {

@@ -327,7 +327,7 @@ export class Relay {
   }
 }
 
-interface RelayContext extends Omit<CallContext, 'explain'> {
+export interface RelayContext extends Omit<CallContext, 'explain'> {
   /** Sends to the client; nothing else of the relay does. */
   readonly send: ClientSend
   /** `hasApps`: whether the client shows pages of apps. */

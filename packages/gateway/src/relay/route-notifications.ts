@@ -1,7 +1,7 @@
 // Whom a server's notification is for in the stateless generation: the request it is about, or the
 // subscription that asked for its kind; anything else is for nobody. Used by the relay.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { patchObject, withMembers } from '@sluice/protocol/members'
 import type { JsonRpcNotification, ParsedMembers, RequestId } from '@sluice/protocol/message'
 import { getMeta, LIST_CHANGES, META } from '@sluice/protocol/protocol-generation'

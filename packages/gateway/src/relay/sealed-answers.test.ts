@@ -3,7 +3,7 @@
 
 import { ECHO_CHARS_MAX } from '@sluice/access/identity/limits'
 import { SessionVault, type ValueSource } from '@sluice/access/identity/sessions/session-vault'
-import { runSteps } from '@sluice/policy/core/steps'
+import { runSteps } from '@sluice/policy/structures/steps'
 import type { ProtocolGeneration } from '@sluice/protocol/protocol-generation'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findSealedObjection, openSealed } from '../call/open-sealed.ts'

@@ -1,13 +1,13 @@
 // Pages of the apps of one server (`ui://`): pinned by their content and `_meta.ui` like definitions of tools, and
 // allowed to reach no host that `egress` does not list. A tool whose page is withheld is listed without it.
 
-import type { Facts } from '@sluice/policy/core/call'
-import { isObject, type JsonObject, type JsonValue, listStrings } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Facts } from '@sluice/policy/calls/call'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { isVisible } from '@sluice/policy/decide/decide'
 import { listEgressHosts } from '@sluice/policy/decide/egress'
 import { isHostListed } from '@sluice/policy/model/answer-rule'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import { isObject, type JsonObject, type JsonValue, listStrings } from '@sluice/policy/values/json'
 import { getUiMeta } from '@sluice/protocol/extensions'
 import { splitElements, splitMembers } from '@sluice/protocol/json/raw-members'
 import { editElements, editMember, patchObject } from '@sluice/protocol/members'

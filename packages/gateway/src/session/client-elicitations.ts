@@ -2,7 +2,7 @@
 // that no server's question can have. Owned by the relay.
 
 import { randomUUID } from 'node:crypto'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { withMembers } from '@sluice/protocol/members'
 import type { JsonRpcResponse, ParsedMembers, RequestId } from '@sluice/protocol/message'
 import { getMeta, META } from '@sluice/protocol/protocol-generation'

@@ -3,7 +3,7 @@
 // In a session they come as an answer, in the stateless generation inside the request that goes on
 // with a call. Owned by the relay.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { JsonRpcRequest, JsonRpcResponse } from '@sluice/protocol/message'
 import { CLIENT_ROOTS_MAX } from './limits.ts'
 

@@ -2,7 +2,7 @@
 // comes back with the answers a server wanted: that is the same call, and its limits were taken.
 // Each is good for one return; a second return is a call of its own.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { INPUT_HELD_MS } from '../shared/limits.ts'
 import { CONTINUATIONS_MAX } from './limits.ts'
 

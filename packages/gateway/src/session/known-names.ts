@@ -3,15 +3,15 @@
 // questions to the server: neither answers nor timing show what exists. If nothing can be
 // hidden, nobody is asked and every name goes to the server. Used by the relay.
 
-import type { Facts } from '@sluice/policy/core/call'
-import type { Instant } from '@sluice/policy/core/clock'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import type { Facts } from '@sluice/policy/calls/call'
+import type { Instant } from '@sluice/policy/calls/clock'
 import { isHidden } from '@sluice/policy/decide/decide'
 import { readsUris } from '@sluice/policy/decide/decide-uri'
 import { mayHide } from '@sluice/policy/decide/may-hide'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { isDense } from '@sluice/protocol/json/is-dense'
 import { PARSED_MARKS_MAX } from '@sluice/protocol/json/limits'
 import { LISTS } from '@sluice/protocol/lists'

@@ -2,10 +2,10 @@
 // and whether a file that is read is the one that its manifest lists. A skill is pinned like the definition of a
 // tool, under the URI of its SKILL.md. Its files are resources, and the rules on resources decide on them.
 
-import type { Facts } from '@sluice/policy/core/call'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Facts } from '@sluice/policy/calls/call'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { RELIST_MS } from '../shared/limits.ts'
 import { isWithheld, type PendingDefinition, type Pins, sha256 } from '../tools/pins.ts'

@@ -1,7 +1,7 @@
 // What a client calls itself: `clientInfo` of its `initialize`, or of the first request of the stateless
 // protocol. Only for people to read: nothing is decided by it. Used by the gate, once for each client.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import type { JsonRpcMessage } from '@sluice/protocol/message'
 import { getMeta, META } from '@sluice/protocol/protocol-generation'
 import type { ClientEvents } from '../shared/transport.ts'

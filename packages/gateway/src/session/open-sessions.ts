@@ -9,7 +9,7 @@ import type { SessionView } from '@sluice/access/identity/sessions/describe-sess
 import type { SessionLease } from '@sluice/access/identity/sessions/session-lease'
 import type { SharedSessions } from '@sluice/access/identity/sessions/shared-sessions'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import type { AgentFacts } from '@sluice/policy/core/call'
+import type { AgentFacts } from '@sluice/policy/calls/call'
 import type { SessionLabels } from '@sluice/protocol/agent-calls'
 import { runInSlices } from '../shared/slices.ts'
 import type { ClientTransport } from '../shared/transport.ts'
@@ -38,7 +38,7 @@ export interface AgentFamilySession {
 /** A session beside its links. */
 export interface FamilyMemory
   extends SessionLabels,
-    Pick<SessionLease, 'provenance' | 'remembered'> {}
+    Pick<SessionLease, 'provenance' | 'remembered' | 'noteMode'> {}
 
 export class OpenSessions {
   readonly #sessions: AgentSessions
@@ -152,5 +152,6 @@ function toMemory(lease: SessionLease): FamilyMemory {
     see: (labels) => void lease.see(labels, steadyMs()),
     provenance: () => lease.provenance(),
     remembered: () => lease.remembered(),
+    noteMode: (mode) => lease.noteMode(mode),
   }
 }

@@ -3,7 +3,7 @@
 // the program itself was computed, and counts as text of a stranger. Used where calls are decided and remembered.
 
 import { newHashSeed } from '@sluice/access/identity/sessions/answer-memory'
-import type { ProvenanceLookup, ValueReading } from '@sluice/policy/core/provenance'
+import type { ProvenanceLookup, ValueReading } from '@sluice/policy/calls/provenance'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 

@@ -4,8 +4,8 @@
 
 import type { HandleSealer, SealBinding } from '@sluice/access/identity/keys/handle-sealer'
 import { digestText } from '@sluice/ledger/records/record'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { withMembers } from '@sluice/protocol/members'
 import type { JsonRpcRequest, ParsedMembers } from '@sluice/protocol/message'

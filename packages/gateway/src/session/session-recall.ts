@@ -2,8 +2,8 @@
 // done, and nothing kept, if no rule of the policy reads it. One for each relay.
 
 import type { LabelScope, SessionLease } from '@sluice/access/identity/sessions/session-lease'
-import type { Call, Facts } from '@sluice/policy/core/call'
-import type { Instant } from '@sluice/policy/core/clock'
+import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { Instant } from '@sluice/policy/calls/clock'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { findReads } from '@sluice/policy/model/policy-reads'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'

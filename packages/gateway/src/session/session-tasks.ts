@@ -1,9 +1,9 @@
 // The tasks that calls of this session have made. A task belongs to the call that made it, which was
 // judged: what follows passes, and a task of anybody else's is one that does not exist.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
-import type { Steps } from '@sluice/policy/core/steps'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import type { Steps } from '@sluice/policy/structures/steps'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { splitElements, splitMembers } from '@sluice/protocol/json/raw-members'
 import { writeMembers } from '@sluice/protocol/write-message'
 import { SESSION_TASKS_MAX } from './limits.ts'

@@ -1,7 +1,7 @@
 // Results as the stateless generation wants them: each says that it is complete, and what a rule may change
 // for a caller at any time is not to be kept, least of all for others.
 
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { STATELESS_REVISION } from '@sluice/protocol/protocol-generation'
 import { writeMembers } from '@sluice/protocol/write-message'

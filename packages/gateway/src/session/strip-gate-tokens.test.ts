@@ -1,7 +1,7 @@
 // F12: the gate's own tokens are removed from what clients are sent: in plain or wrapped text, base64 and hex.
 
 import { createGateToken } from '@sluice/access/identity/keys/gate-tokens'
-import { findEncodedRuns } from '@sluice/policy/core/encoded-runs'
+import { findEncodedRuns } from '@sluice/policy/readers/encoded-runs'
 import { describe, expect, test } from 'vitest'
 import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX, TOKEN_BEGINNINGS_MAX } from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'

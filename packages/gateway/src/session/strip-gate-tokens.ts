@@ -5,8 +5,8 @@
 
 import { redactGateTokens } from '@sluice/access/identity/keys/gate-tokens'
 import { OWN_TOKEN_PREFIX } from '@sluice/guard/own-token-shapes'
-import { decodeRun, type EncodedRun, findEncodedRuns } from '@sluice/policy/core/encoded-runs'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { decodeRun, type EncodedRun, findEncodedRuns } from '@sluice/policy/readers/encoded-runs'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
 import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX, TOKEN_BEGINNINGS_MAX } from './limits.ts'
 
 /** The prefix in base64 at each alignment, without the letters that depend on what is beside it. */

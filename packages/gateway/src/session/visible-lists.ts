@@ -2,14 +2,14 @@
 // see. A call to a tool nobody listed yet makes the gate ask the server itself, so that a call is
 // never judged by a name alone. Definitions pass as the server wrote them, or not at all.
 
-import type { Facts } from '@sluice/policy/core/call'
-import type { Instant } from '@sluice/policy/core/clock'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
-import { CATEGORIES, type KnownTool, type ToolDefinition } from '@sluice/policy/core/tools'
+import type { Facts } from '@sluice/policy/calls/call'
+import type { Instant } from '@sluice/policy/calls/clock'
+import { CATEGORIES, type KnownTool, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { foreseeAction, isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { isToolFor } from '@sluice/protocol/extensions'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '@sluice/protocol/json/limits'
 import { splitElements, splitMembers } from '@sluice/protocol/json/raw-members'

@@ -1,7 +1,7 @@
 // A JSON-RPC reply as text, and the error reply that every part of the gate can give.
 // Refusals with a reason are built in call/.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import type { RequestId } from '@sluice/protocol/message'
 import { writeError } from '@sluice/protocol/write-message'
 

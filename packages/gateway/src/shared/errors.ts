@@ -31,6 +31,7 @@ export const ERRORS = {
   UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',
   UPSTREAM_STATUS: 'a server refused a request with an HTTP status',
   UPSTREAM_BAD_ANSWER: 'a server answered with something that is not an answer',
+  BOX_FAILED: 'a line of a coding agent cannot run in a box: nothing was run',
   GATE_RESTARTED: 'the gate stopped or was restarted before it answered a call',
   UPSTREAM_BUSY:
     'too much waits for one server already, or all processes are in use: nothing was sent',

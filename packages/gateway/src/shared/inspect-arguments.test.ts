@@ -2,8 +2,8 @@
 
 import { findCanary } from '@sluice/guard/find-canary'
 import { compile } from '@sluice/policy/compile/compile'
-import { ExactNumber, type JsonObject } from '@sluice/policy/core/json'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { ExactNumber, type JsonObject } from '@sluice/policy/values/json'
 import { expect, test } from 'vitest'
 import {
   argumentsHoldNumber,

@@ -295,3 +295,12 @@ export const CLIENT_ENVIRONMENT_BYTES_MAX = 1_048_576
 export const PIPED_GATE_IDLE_MS = 60_000
 /** Records at the end of the ledger that a start compares with the clock. */
 export const CLOCK_RECORDS_MAX = 100
+
+// Webhooks that prompt agents.
+
+/** Size of the body of a webhook. A larger one is refused with HTTP status 413. */
+export const TRIGGER_BODY_BYTES_MAX = 262_144
+/** How far the signed time of a webhook may be from the time of the gate. */
+export const TRIGGER_TIME_OFF_S_MAX = 300
+/** After how long a sender is told to send a webhook again that could not be taken. */
+export const TRIGGER_AGAIN_S = 60

@@ -1,7 +1,7 @@
 // URIs under which a client reads what was cut off of an answer. They name the server, so that a client of
 // all servers reaches the right one.
 
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 
 export const REST_SCHEME = 'sluice-rest:'
 

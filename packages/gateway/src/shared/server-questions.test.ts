@@ -1,7 +1,7 @@
 // F8: what a server may put to a client: by what the client declared, by what a page's address is, by
 // what a person sees of it; and how a question that nobody answers ends.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ELICIT, type Play, playing } from '../relay/relay.test-support.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'

@@ -4,7 +4,7 @@
 
 import { isSafeUrl } from '@sluice/access/identity/oauth/safe-url'
 import { findHidden } from '@sluice/guard/hidden-text'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { APPS, listExtensions } from '@sluice/protocol/extensions'
 import { RPC } from '@sluice/protocol/rpc-codes'
 import { PAGE_URL_LENGTH_MAX } from './limits.ts'

@@ -3,7 +3,7 @@
 // take ten turns, and nobody waits for ten slices in a row.
 
 import { performance } from 'node:perf_hooks'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { enterStep, type NamedStep } from './current-step.ts'
 import { SLICE_MS } from './limits.ts'
 

@@ -1,8 +1,8 @@
 // How a client of all servers sees their tools: every definition, or a few tools to find and call the others by. A
 // client names its mode in the address or in the first line of a pipe.
 
-import { isObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject } from '@sluice/policy/values/json'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { withMembers } from '@sluice/protocol/members'
 import type { JsonRpcRequest } from '@sluice/protocol/message'

@@ -7,23 +7,23 @@ import type { DecisionEntry } from '@sluice/ledger/records/record'
 import type { AdmissionStore } from '@sluice/ledger/store/admission'
 import { EmbeddedAdmissionStore } from '@sluice/ledger/store/memory/admission'
 import type { MirroredRow } from '@sluice/ledger/store/sqlite/mirrored-tables'
-import type { Counters, LimitUsage } from '@sluice/policy/core/counters'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import type { Counters, LimitUsage } from '@sluice/policy/calls/counters'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { GateConfig } from '../config/config.ts'
+import { eraseDerived } from '../data/erase-derived.ts'
 import { SharedAdmissionStore } from '../data/shared-admission.ts'
 import { SHARED_GRANT_TABLES, SHARED_PEOPLE_TABLES } from '../data/shared-tables.ts'
-import type { Log } from '../shared/log.ts'
 import { clusterObjection } from '../state/cluster-objection.ts'
 import type { CompiledDocuments } from '../state/documents.ts'
 import type { OpenedApprovals } from './open-approvals.ts'
-import type { SharedStore } from './open-shared-store.ts'
+import type { OwnParts, SharedStore } from './open-shared-store.ts'
 import type { AdminParts } from './run-admin.ts'
 
 /** Joins the cluster. Without a shared store it returns undefined and loads nothing of it. */
 export async function joinCluster(
   config: GateConfig,
   documents: CompiledDocuments,
-  log: Log,
+  own: OwnParts,
 ): Promise<SharedStore | undefined> {
   const { cluster, clusterSettings } = config
   if (cluster === undefined) {
@@ -37,7 +37,7 @@ export async function joinCluster(
   if (objection !== undefined)
     throw new OperationError(objection, 'see docs/concepts/scale.md for what gates share')
   const { SharedStore } = await import('./open-shared-store.ts')
-  return SharedStore.open({ ...config, cluster }, log)
+  return SharedStore.open({ ...config, cluster }, own)
 }
 
 /** Says what gates with a shared store cannot enforce in these policies; undefined if they can enforce all. */
@@ -63,7 +63,10 @@ export function openAdmission(
 }
 
 export interface ClusterParts
-  extends Pick<AdminParts, 'freezes' | 'policies' | 'pins' | 'people' | 'grants' | 'gate'>,
+  extends Pick<
+      AdminParts,
+      'freezes' | 'policies' | 'pins' | 'people' | 'grants' | 'gate' | 'names'
+    >,
     Pick<AdminParts, 'config' | 'url'> {
   readonly approvals: OpenedApprovals
   readonly authenticator: Pick<Authenticator, 'look'>
@@ -91,6 +94,12 @@ export async function connectCluster(
     if (changed.has('grants')) {
       authenticator.look()
       gate.sessions.endUnheld()
+    }
+    if (changed.has('names')) {
+      parts.names.reload()
+      const isForgotten = ({ kind, body }: MirroredRow): boolean =>
+        kind === 'names' && (body === null || JSON.parse(body).name === null)
+      if (rows.some(isForgotten)) eraseDerived(parts.config.data)
     }
     const requests = rows.filter(({ kind }) => kind === 'approvals')
     if (requests.length > 0 || changed.has('approvals_standing'))

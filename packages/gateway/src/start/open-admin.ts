@@ -1,8 +1,9 @@
 // Sixth step of a start: what operates the gate. Readiness and metrics, the gates that share a store, the
 // commands of the local socket, `/api` and the console's page.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { CommandRegistry } from '../front/socket/command-registry.ts'
+import type { SocketFront } from '../front/socket/socket.ts'
 import { makeSocketPath } from '../front/socket/socket-path.ts'
 import { MetricsWriter } from '../metrics/write-metrics.ts'
 import { gaugesOf } from './gauges.ts'
@@ -12,7 +13,7 @@ import type { GateData } from './open-data.ts'
 import type { GateIdentity } from './open-identity.ts'
 import type { GateObservation } from './open-observation.ts'
 import { openSocket } from './open-socket.ts'
-import { readiness } from './readiness.ts'
+import { type Readiness, readiness } from './readiness.ts'
 import type { RunOptions } from './running-gate.ts'
 
 interface EarlierSteps {
@@ -23,13 +24,20 @@ interface EarlierSteps {
   readonly reload: () => void | Promise<void>
 }
 
-export type GateAdmin = Awaited<ReturnType<typeof openAdmin>>
+export interface GateAdmin {
+  /** Whether calls can be recorded, and what a person should know. `sharedWhy` replaces what the shared store says of
+   * itself: `/readyz` is read by anyone. */
+  readonly ready: (sharedWhy?: string) => Readiness
+  readonly metrics: MetricsWriter
+  /** The local socket, for pipes and commands. */
+  readonly socket: SocketFront
+}
 
 export async function openAdmin(
   { data, identity, calls, observation, reload }: EarlierSteps,
   { control: controlOf, parseConfig, piped, startAdmin }: RunOptions,
   closing: AsyncDisposableStack,
-) {
+): Promise<GateAdmin> {
   const { freezes, late, policies, record, shared } = data
   const { approvals, base, idle, meter, page, peers, servers, watcher } = calls
   const { path, dispose } = makeSocketPath(data.config.data)

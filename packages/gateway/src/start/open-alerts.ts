@@ -17,7 +17,10 @@ import type { GateCalls } from './open-calls.ts'
 import type { ClusterOperations } from './run-admin.ts'
 
 export interface OpenAlertsParts
-  extends Pick<GateCalls, 'gate' | 'meter' | 'servers' | 'onRefusedHost' | 'pins' | 'newTools'>,
+  extends Pick<
+      GateCalls,
+      'gate' | 'meter' | 'servers' | 'onRefusedHost' | 'onReplacedFile' | 'pins' | 'newTools'
+    >,
     Pick<GateCalls, 'hooks' | 'limits'> {
   readonly config: Pick<GateConfig, 'alerts' | 'cluster' | 'data'>
   readonly channels: readonly AlertChannel[]
@@ -86,7 +89,12 @@ export function openAlerts(
 /** Raises an alert for what happens once: no look at the gate's state would find it. */
 function raiseIncidents(
   alerts: Alerts,
-  { gate, hooks, onRefusedHost }: Pick<OpenAlertsParts, 'gate' | 'hooks' | 'onRefusedHost'>,
+  {
+    gate,
+    hooks,
+    onRefusedHost,
+    onReplacedFile,
+  }: Pick<OpenAlertsParts, 'gate' | 'hooks' | 'onRefusedHost' | 'onReplacedFile'>,
 ): void {
   hooks.onIncident(({ server, tool, what }) =>
     alerts.raise({
@@ -112,6 +120,17 @@ function raiseIncidents(
       page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(processClock.nowMs()) })}`,
     })
   })
+  onReplacedFile((server, file) =>
+    alerts.raise({
+      kind: 'sandbox',
+      title: 'A protected file was replaced while a box ran: the box was ended',
+      facts: [
+        { name: 'Client', value: server },
+        { name: 'File', value: listNames([file]) },
+      ],
+      page: `/servers/${encodeURIComponent(server)}`,
+    }),
+  )
   onRefusedHost((server, host) =>
     alerts.raise({
       kind: 'sandbox',
@@ -127,6 +146,7 @@ function raiseIncidents(
 
 const HOOK_TITLES: Readonly<Record<HookIncident['what'], string>> = {
   rewritten: 'Another hook changed a call after it was decided',
+  unconfined: 'A line ran outside of the box that it was admitted for',
   unasked: 'A client used a tool that the gate did not decide on',
   bypassed: 'A call went to a server that only has the name of one behind the gate',
   unannounced: 'A client goes on without its hooks',

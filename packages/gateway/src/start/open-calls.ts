@@ -2,42 +2,51 @@
 // approvals and their channels, what is measured, the gate itself and the agents inside it.
 
 import { join } from 'node:path'
+import type { AlertChannel } from '@sluice/access/approvals/alert'
 import { ApprovalLinks } from '@sluice/access/identity/keys/approval-links'
 import { HandleSealer } from '@sluice/access/identity/keys/handle-sealer'
 import { CREDENTIAL_SWEEP_EVERY_MS } from '@sluice/access/identity/limits'
 import { userKeyFiles } from '@sluice/ledger/store/files/user-key'
 import { processClock } from '@sluice/ledger/store/process-clock'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { Listeners } from '@sluice/policy/core/listeners'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { LimitsInUse } from '../alerts/limits-in-use.ts'
+import { boxSettingsOf } from '../config/builtin-tools.ts'
 import type { GateConfig } from '../config/config.ts'
-import { filesBeside, keysPath } from '../config/keys.ts'
+import { filesBeside, keyFilesOf, keysPath } from '../config/keys.ts'
 import { withReal } from '../config/work-directory.ts'
 import { PageFront } from '../front/http/page-front.ts'
 import { Gate } from '../gate.ts'
+import { type Boxes, openBoxes } from '../isolation/boxes.ts'
 import { Isolation } from '../isolation/isolation.ts'
+import { Snapshots } from '../isolation/snapshots.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import { watchStalls } from '../metrics/watch-stalls.ts'
 import { ChildPeers } from '../processes/child-peers.ts'
 import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
+import type { CallRecorder } from '../recordings/call-recorder.ts'
 import { GATE_STOPPING } from '../shared/transport.ts'
+import type { Servers } from '../state/servers.ts'
+import type { ActiveLockFile } from '../tools/active-lock-file.ts'
+import type { NewTools } from '../tools/new-tools.ts'
 import { openPins } from '../tools/open-pins.ts'
+import type { Pins } from '../tools/pins.ts'
 import { ServerNotes } from '../tools/server-notes.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
 import { HttpPools } from '../upstream/http/http-pools.ts'
 import { Credentials } from '../upstream/servers/credentials.ts'
 import { IdleShutdown } from './idle-shutdown.ts'
 import { openAdmission } from './join-cluster.ts'
-import { approvalUrl, openApprovals } from './open-approvals.ts'
+import { approvalUrl, type OpenedApprovals, openApprovals } from './open-approvals.ts'
 import { openChannels } from './open-channels.ts'
 import type { GateData } from './open-data.ts'
-import { HOOK_SCRIPT, HookParts } from './open-hooks.ts'
+import { HOOK_SCRIPT, HookParts, LINE_SCRIPT } from './open-hooks.ts'
 import type { GateIdentity } from './open-identity.ts'
+import { openRecorder } from './open-recorder.ts'
 import { openServers } from './open-servers.ts'
 import { openSpans } from './open-spans.ts'
-import { openTraces } from './open-traces.ts'
 import { peopleBase } from './people-base.ts'
 import { BuiltinAgents } from './run-agents.ts'
 import type { RunOptions } from './running-gate.ts'
@@ -47,17 +56,57 @@ interface EarlierSteps {
   readonly identity: GateIdentity
 }
 
-export type GateCalls = Awaited<ReturnType<typeof openCalls>>
+/** Everything that a call goes through. */
+export interface GateCalls extends OpenedProcesses {
+  readonly meter: Meter
+  readonly watch: CallInstrumentation
+  readonly tools: StoredTools
+  readonly pins: Pins
+  readonly lock: ActiveLockFile
+  readonly newTools: NewTools
+  readonly limits: LimitsInUse
+  readonly recorder: CallRecorder
+  readonly credentials: Credentials
+  readonly approvals: OpenedApprovals
+  /** Where approvers are notified. */
+  readonly channels: readonly AlertChannel[]
+  readonly agents: BuiltinAgents
+  readonly hooks: HookParts
+  readonly gate: Gate
+  /** Ends a gate for pipes that nobody uses any more. */
+  readonly idle: IdleShutdown
+  /** The console of a gate for pipes; undefined for others. */
+  readonly page: PageFront | undefined
+  /** The address at which people reach the console; undefined if there is none. */
+  readonly base: () => string | undefined
+}
+
+/** Servers, and the processes and connections behind them. */
+interface OpenedProcesses {
+  readonly watcher: Watcher
+  readonly pools: HttpPools
+  readonly peers: ChildPeers
+  readonly servers: Servers
+  /** Files of the gate, which no server may reach. */
+  readonly own: readonly string[]
+  readonly isolation: Isolation
+  readonly boxes: Boxes
+  readonly snapshots: Snapshots
+  /** A locked server tried a host that its sandbox does not name. */
+  readonly onRefusedHost: Listeners<[server: string, host: string]>['subscribe']
+  /** A protected file was replaced while a box ran. */
+  readonly onReplacedFile: Listeners<[server: string, file: string]>['subscribe']
+}
 
 export async function openCalls(
   { data, identity }: EarlierSteps,
   { piped, startAgents }: RunOptions,
   closing: AsyncDisposableStack,
-) {
+): Promise<GateCalls> {
   const { config, freezes, key, late, ledger, log, outages, policies } = data
   const { restored, shared, store } = data
   const processes = await openProcesses(data, closing)
-  const { servers, peers } = processes
+  const { boxes, peers, servers } = processes
   const meter = new Meter()
   closing.defer(watchStalls(meter, log))
   const watch = new CallInstrumentation(meter, await openSpans(config.otlp, closing))
@@ -65,7 +114,7 @@ export async function openCalls(
   closing.defer(() => tools.flush())
   const { pins, lock, newTools } = openPins(config, { store, ledger, log }, servers)
   closing.defer(() => newTools.flush())
-  const hooks = new HookParts({ servers, ledger, log })
+  const hooks = new HookParts({ servers, boxes, ledger, log })
   // Clients with hooks need a gate for as long as they run, which it cannot see: it stays.
   const idle = new IdleShutdown(piped && !hooks.isUsed)
   const page = piped ? openPage(data, peers, idle) : undefined
@@ -73,18 +122,9 @@ export async function openCalls(
     page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
   const { approvals, channels } = await openApproving({ data, identity }, base, closing)
   const agents = new BuiltinAgents(startAgents)
-  const traces = openTraces(config.data, { key, ledger, log }, closing)
+  const recorder = openRecorder(config.data, { key, ledger, log }, closing)
   const limits = new LimitsInUse(shared?.usage)
-  const { logins } = identity
-  const { nowMs } = processClock
-  const { issuers } = config
-  const record = (detail: JsonObject): void => {
-    void ledger.event({ atMs: nowMs(), name: 'credential', detail }).catch(() => {})
-  }
-  const alone = shared?.alone
-  const credentials = new Credentials({ logins, log, record, nowMs, issuers, alone })
-  const sweeper = setInterval(() => logins.sweep(nowMs()), CREDENTIAL_SWEEP_EVERY_MS).unref()
-  closing.defer(() => clearInterval(sweeper))
+  const credentials = openCredentials({ data, identity }, closing)
   const gate = new Gate({
     config,
     policies: () => policies.now,
@@ -95,7 +135,7 @@ export async function openCalls(
       code: (...link) => agents.connect('connectCode', ...link),
       ...hooks.builtins,
     },
-    onToolUse: hooks.onToolUse,
+    ...hooks.listeners,
     seals: new HandleSealer(key),
     credentials,
     ledger,
@@ -104,12 +144,12 @@ export async function openCalls(
     tools,
     watch,
     pins,
-    traces,
+    recorder,
     approvals: approvals.engine,
     approvalUrl: (id) => approvalUrl(base(), id),
     sharedSessions: shared?.sessions,
     admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
-    ownPaths: [...new Set([...processes.own, HOOK_SCRIPT].flatMap(withReal))],
+    ownPaths: [...new Set([...processes.own, HOOK_SCRIPT, LINE_SCRIPT].flatMap(withReal))],
     log,
     outages,
   })
@@ -127,9 +167,24 @@ export async function openCalls(
   const { authenticator } = identity
   const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
   closing.defer(await agents.start(servers, gate, services))
-  const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
+  const observed = { meter, watch, tools, pins, lock, newTools, limits, recorder }
   const served = { credentials, approvals, channels, agents, hooks, gate }
   return { ...processes, ...observed, ...served, idle, page, base }
+}
+
+/** What the gate signs in with at servers, and the sweep of logins that have ended. */
+function openCredentials(
+  { data: { config, ledger, log, shared }, identity: { logins } }: EarlierSteps,
+  closing: AsyncDisposableStack,
+): Credentials {
+  const { nowMs } = processClock
+  const record = (detail: JsonObject): void => {
+    void ledger.event({ atMs: nowMs(), name: 'credential', detail }).catch(() => {})
+  }
+  const sweeper = setInterval(() => logins.sweep(nowMs()), CREDENTIAL_SWEEP_EVERY_MS).unref()
+  closing.defer(() => clearInterval(sweeper))
+  const { issuers } = config
+  return new Credentials({ logins, log, record, nowMs, issuers, alone: shared?.alone })
 }
 
 /** The console of a gate for pipes. */
@@ -142,11 +197,10 @@ function openPage({ late, outages }: GateData, peers: ChildPeers, idle: IdleShut
   })
 }
 
-/** Servers, and the processes and connections behind them. */
 async function openProcesses(
   { config, files, late, ledger, log }: GateData,
   closing: AsyncDisposableStack,
-) {
+): Promise<OpenedProcesses> {
   const leftovers = join(config.data, 'servers.json')
   await cleanUpOrphans(leftovers)
   const watcher = new Watcher({ file: leftovers, log })
@@ -155,22 +209,51 @@ async function openProcesses(
   closing.defer(() => pools.close())
   const peers = new ChildPeers(watcher)
   const servers = openServers(config, { ledger, log })
-  const own = [config.data, config.file, ...userKeyFiles(), ...filesBeside(config), ...files]
+  const beside = [...filesBeside(config), ...keyFilesOf(config.grants)]
+  const own = [config.data, config.file, ...userKeyFiles(), ...beside, ...files]
   const refusedHosts = new Listeners<[server: string, host: string]>()
   refusedHosts.subscribe((server, host) => {
     log('warn', 'a locked server tried a host that its sandbox does not name', { server, host })
     const event = { atMs: processClock.nowMs(), name: 'sandbox', detail: { server, host } }
     void ledger.event(event).catch(() => {})
   })
+  const isOwnPort = (port: number) =>
+    URL.canParse(late.url) && new URL(late.url).port === String(port)
   const isolation = await Isolation.open({
     config,
     own,
     keys: keysPath(config.file),
     onRefused: (server, host) => refusedHosts.emit(server, host),
-    isOwnPort: (port) => URL.canParse(late.url) && new URL(late.url).port === String(port),
+    isOwnPort,
   })
   if (isolation.why !== undefined && hasProcesses(config)) log('warn', isolation.why)
-  return { watcher, pools, peers, servers, own, isolation, onRefusedHost: refusedHosts.subscribe }
+  const snapshots = new Snapshots(config.data, processClock.nowMs)
+  const replacedFiles = new Listeners<[server: string, file: string]>()
+  replacedFiles.subscribe((server, file) => {
+    log('warn', 'a protected file was replaced while a box ran: the box was ended', {
+      server,
+      file,
+    })
+    const event = { atMs: processClock.nowMs(), name: 'sandbox', detail: { server, file } }
+    void ledger.event(event).catch(() => {})
+  })
+  const boxes = await openBoxes({
+    data: config.data,
+    script: LINE_SCRIPT,
+    hidden: [config.data, ...userKeyFiles(), ...beside],
+    readOnly: [config.file, ...files],
+    settingsOf: (client) => boxSettingsOf(servers.find(client)),
+    snapshots,
+    isOwnPort,
+    onRefused: (server, host) => refusedHosts.emit(server, host),
+    onReplaced: (server, file) => replacedFiles.emit(server, file),
+  })
+  closing.defer(() => boxes.close())
+  const listeners = {
+    onRefusedHost: refusedHosts.subscribe,
+    onReplacedFile: replacedFiles.subscribe,
+  }
+  return { watcher, pools, peers, servers, own, isolation, boxes, snapshots, ...listeners }
 }
 
 function hasProcesses({ servers }: GateConfig): boolean {

@@ -5,14 +5,19 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Ledger } from '@sluice/ledger/ledger'
-import { Listeners } from '@sluice/policy/core/listeners'
-import type { TraceParts } from '../call/call-request.ts'
-import { hookClientOf } from '../config/builtin-tools.ts'
+import { QUIET_EVENT } from '@sluice/ledger/records/record'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import { getMeta } from '@sluice/protocol/protocol-generation'
+import type { OnAdmitted, TraceParts } from '../call/call-request.ts'
+import { boxSettingsOf, hookClientOf } from '../config/builtin-tools.ts'
+import { BoxLines } from '../front/hooks/box-lines.ts'
 import { HookGate, type HookIncident } from '../front/hooks/hook-gate.ts'
-import { HookServer } from '../front/hooks/hook-server.ts'
+import { HOOK_META, HookServer } from '../front/hooks/hook-server.ts'
+import { AcsFront, type AcsFrontOptions } from '../front/http/serve-acs.ts'
 import { HooksFront, type HooksFrontOptions } from '../front/http/serve-hooks.ts'
 import type { Gate } from '../gate.ts'
-import { HOOK_CLIENTS } from '../hooks/hook-event.ts'
+import { HOOK_CLIENTS, type HookSource } from '../hooks/clients/table.ts'
+import type { Boxes } from '../isolation/boxes.ts'
 import type { Log } from '../shared/log.ts'
 import type { Servers } from '../state/servers.ts'
 import type { ServerNotes } from '../tools/server-notes.ts'
@@ -23,18 +28,25 @@ const PROGRAMS = ['../../bin/', '../../../cli/bin/'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
 
+const PROGRAMS_FOLDER = PROGRAMS.find((path) => existsSync(path)) ?? ''
+
 /** What clients start to ask the gate; anyone who writes it decides in the gate's place. */
-export const HOOK_SCRIPT = join(PROGRAMS.find((path) => existsSync(path)) ?? '', 'sluice-hook')
+export const HOOK_SCRIPT = join(PROGRAMS_FOLDER, 'sluice-hook')
+/** What shells of clients run in order to enter a box; anyone who writes it gets out of the box. */
+export const LINE_SCRIPT = join(PROGRAMS_FOLDER, 'sluice-line')
 
 interface HookServices {
   readonly servers: Servers
+  readonly boxes: Boxes
   readonly ledger: Pick<Ledger, 'event'>
   readonly log: Log
 }
 
 export class HookParts {
   readonly #services: HookServices
-  readonly #servers = new Map(HOOK_CLIENTS.map((client) => [client, new HookServer(client)]))
+  readonly #servers = new Map<HookSource, HookServer>(
+    [...HOOK_CLIENTS, 'acs' as const].map((source) => [source, new HookServer(source)]),
+  )
   readonly #incidents = new Listeners<[HookIncident]>()
   readonly onIncident = this.#incidents.subscribe
   #gate: HookGate | undefined
@@ -55,14 +67,26 @@ export class HookParts {
   }
 
   /** Whether a call that names itself as hooks do was announced by one; if the client has no hooks nobody knows. */
-  readonly onToolUse: TraceParts['onToolUse'] = (id, { server, name }) => {
+  readonly #onToolUse: TraceParts['onToolUse'] = (id, { server, name }) => {
     if (this.isUsed) this.#gate?.arrived(id, server, name)
+  }
+
+  /** Only of calls that are hooks. */
+  readonly #onAdmitted: OnAdmitted = ({ server }, params, admission) => {
+    const client = hookClientOf(this.#services.servers.find(server))
+    if (client !== undefined)
+      this.#servers.get(client)?.noteAdmission(String(getMeta(params)[HOOK_META]), admission)
   }
 
   readonly #isGated = (name: string): boolean => this.#services.servers.callable.includes(name)
 
+  /** What the call path tells hooks. */
+  get listeners(): Pick<TraceParts, 'onToolUse' | 'onAdmitted'> {
+    return { onToolUse: this.#onToolUse, onAdmitted: this.#onAdmitted }
+  }
+
   open(gate: Gate): HookGate {
-    const { ledger, log } = this.#services
+    const { boxes, ledger, log, servers } = this.#services
     this.#notes = gate.notes
     this.#gate = new HookGate({
       serverOf: (client) => this.#servers.get(client) as HookServer,
@@ -71,6 +95,11 @@ export class HookParts {
       readsOrigins: (caller) => gate.readsOrigins(caller),
       labelsOf: (caller, reported) => gate.labelsOf(caller, reported),
       isGated: this.#isGated,
+      lines: new BoxLines({
+        boxes,
+        isConfined: (name) => boxSettingsOf(servers.find(name)) !== undefined,
+      }),
+      recordAnswer: (detail) => ledger.event({ atMs: Date.now(), name: QUIET_EVENT, detail }),
       onIncident: (incident) => {
         const { detail, ...of } = incident
         log('warn', `hooks: ${detail}`, of)
@@ -80,6 +109,14 @@ export class HookParts {
       },
     })
     return this.#gate
+  }
+
+  /** What serves `/acs`; undefined if the configuration has no agent of ACS. */
+  acsFront(options: Omit<AcsFrontOptions, 'gate' | 'isAgent'>): AcsFront | undefined {
+    const { servers } = this.#services
+    const isAgent = (name: string): boolean => servers.find(name)?.builtin === 'acs'
+    if (!servers.names.some(isAgent)) return undefined
+    return new AcsFront({ ...options, isAgent, gate: this.#gate as HookGate })
   }
 
   front(options: Pick<HooksFrontOptions, 'authenticate'>): HooksFront {

@@ -12,8 +12,9 @@ import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import { Logins } from '@sluice/access/identity/oauth/logins'
 import { SharedSessions } from '@sluice/access/identity/sessions/shared-sessions'
 import type { Ledger } from '@sluice/ledger/ledger'
-import { encodeBody } from '@sluice/ledger/records/encoding'
-import { type DecisionEntry, outcomeEntry } from '@sluice/ledger/records/record'
+import type { EntryHider } from '@sluice/ledger/records/hide-entry'
+import type { Names } from '@sluice/ledger/records/names'
+import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '@sluice/ledger/records/record'
 import type { SharedLog } from '@sluice/ledger/shared-log'
 import { GATE_BEAT_MS, SWEEP_EVERY_MS } from '@sluice/ledger/store/limits'
 import { parsePostgresUrl } from '@sluice/ledger/store/postgres/address'
@@ -30,27 +31,37 @@ import { SessionRows } from '@sluice/ledger/store/postgres/session-rows'
 import type { SharedAgents } from '@sluice/ledger/store/postgres/shared-agents'
 import { SharedRows } from '@sluice/ledger/store/postgres/shared-rows'
 import { SharedState } from '@sluice/ledger/store/postgres/shared-state'
+import { PostgresStepChains } from '@sluice/ledger/store/postgres/step-chains'
 import { processClock } from '@sluice/ledger/store/process-clock'
 import type { MirroredTable } from '@sluice/ledger/store/sqlite/mirrored-tables'
 import { openDatabase } from '@sluice/ledger/store/sqlite/open'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { SharedUsage } from '../alerts/limits-in-use.ts'
 import type { ClusterConfig } from '../config/cluster.ts'
 import type { GateConfig } from '../config/config.ts'
 import { longestSessionWindowMs } from '../config/sessions.ts'
 import { deriveKey, describeMark, writeMark } from '../data/cluster-keys.ts'
+import { eraseDerived } from '../data/erase-derived.ts'
+import { createHider } from '../data/open-ledger.ts'
 import {
   SHARED_GATE_TABLES,
   SHARED_GRANT_TABLES,
   SHARED_LOGIN_TABLES,
   SHARED_MARK,
+  SHARED_NAME_TABLES,
   SHARED_PEOPLE_TABLES,
 } from '../data/shared-tables.ts'
 import { RequestForwarder } from '../front/forward/forward-requests.ts'
 import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { RunAlone } from '../upstream/servers/credentials.ts'
-import { encodeChecked, SharedChain } from './shared-chain.ts'
+import { checkLength, SharedChain } from './shared-chain.ts'
+
+/** What a gate has before it joins. */
+export interface OwnParts {
+  readonly log: Log
+  readonly names: Names
+}
 
 export class SharedStore {
   readonly admission: PostgresAdmissionStore<DecisionEntry>
@@ -61,6 +72,9 @@ export class SharedStore {
   readonly forwarder: RequestForwarder
   readonly agents: SharedAgents
   readonly alerts: PostgresAlertRows
+  readonly steps: PostgresStepChains
+  readonly hider: EntryHider
+  readonly #names: Names
   readonly #leases: Leases
   /** The key of the cluster: another gate opens what one has sealed. */
   readonly key: InstallationKey
@@ -77,7 +91,11 @@ export class SharedStore {
   #timer: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
 
-  private constructor(config: GateConfig & { readonly cluster: ClusterConfig }, log: Log) {
+  private constructor(
+    config: GateConfig & { readonly cluster: ClusterConfig },
+    { log, names }: OwnParts,
+  ) {
+    this.#names = names
     const { key, name: gate, store } = config.cluster
     this.#config = config
     const connections = new PostgresConnections(parsePostgresUrl(store))
@@ -91,21 +109,19 @@ export class SharedStore {
         epoch: () => this.admission.epoch,
       }),
     )
-    this.state.onFault((why) =>
-      why === undefined
-        ? log('info', 'changes of other gates are read again')
-        : log('error', 'changes of other gates cannot be read', { why }),
-    )
+    logFaults(this.state, log)
+    this.hider = createHider(this.key, names)
+    const encodeEntry = (entry: LedgerEntry) => this.hider.encode(entry)
     this.admission = new PostgresAdmissionStore<DecisionEntry>({
       connections,
       gate,
-      encodeIntent: (entry) => encodeChecked({ ...entry, kind: 'intent' }),
+      encodeIntent: (entry) => checkLength(encodeEntry({ ...entry, kind: 'intent' })),
       encodeUndone: (intent) =>
-        encodeBody(
+        encodeEntry(
           outcomeEntry(intent, { atMs: Date.now(), status: 'cancelled', givenBack: true }),
         ),
       encodeOutage: (detail) =>
-        encodeBody({ kind: 'event', atMs: Date.now(), name: 'outage', detail: { ...detail } }),
+        encodeEntry({ kind: 'event', atMs: Date.now(), name: 'outage', detail: { ...detail } }),
       usesOf: ({ id, isStanding }) =>
         this.approvals === undefined ? 0 : this.approvals.usesMax(id, isStanding),
       version: () => this.state.version,
@@ -115,7 +131,7 @@ export class SharedStore {
       catchUp: () => this.state.catchUp(),
       readCopy: (after) => this.#chain.readCopy(after),
       encodeRestored: (detail) =>
-        encodeBody({ kind: 'event', atMs: Date.now(), name: 'failover', detail: { ...detail } }),
+        encodeEntry({ kind: 'event', atMs: Date.now(), name: 'failover', detail: { ...detail } }),
       onFailover: () => this.sessions.restore(),
       refreshSessions: (owners) => this.sessions.refresh(owners),
       onWritten: (records) => this.#chain.copy(records),
@@ -147,17 +163,19 @@ export class SharedStore {
       clockFault: () => this.clockFault,
     }
     this.alerts = new PostgresAlertRows({ connections, key: deriveKey(key, 'alerts') })
+    this.steps = new PostgresStepChains(connections)
     this.#leases = new Leases(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
     const { data } = config
-    this.#chain = new SharedChain({ admission: this.admission, connections, data, gate })
+    const { admission } = this
+    this.#chain = new SharedChain({ admission, connections, data, encodeEntry, gate })
   }
 
   static async open(
     config: GateConfig & { readonly cluster: ClusterConfig },
-    log: Log,
+    own: OwnParts,
   ): Promise<SharedStore> {
-    const shared = new SharedStore(config, log)
+    const shared = new SharedStore(config, own)
     try {
       await migrate(shared.#connections)
       await shared.#mark()
@@ -193,10 +211,20 @@ export class SharedStore {
     // Made before this directory belonged to a cluster, or while its gate did not run.
     const logins = Logins.open(this.#config.data, this.key)
     const storeOwn = logins.holdOwn()
+    const names = this.#names.list()
+    tables.add(this.#names.database, SHARED_NAME_TABLES)
     await this.state.load()
     storeOwn()
     logins.close()
     this.watch(store, SHARED_GATE_TABLES)
+    this.watch(this.#names.database, SHARED_NAME_TABLES)
+    // Made before they reached the store. Of somebody who was forgotten the store has a row.
+    this.#names.addMissing(names)
+    const had = new Set(names.flatMap(({ name, token }) => (name === null ? [] : [token])))
+    const isForgotten = this.#names
+      .list()
+      .some(({ name, token }) => name === null && had.has(token))
+    if (isForgotten) eraseDerived(this.#config.data)
   }
 
   /** Notices what this gate changes in these tables. */
@@ -314,6 +342,14 @@ export class SharedStore {
       )
     writeMark(data, mine)
   }
+}
+
+function logFaults(state: SharedState, log: Log): void {
+  state.onFault((why) =>
+    why === undefined
+      ? log('info', 'changes of other gates are read again')
+      : log('error', 'changes of other gates cannot be read', { why }),
+  )
 }
 
 /** Digests the configuration that is not in the store; gates of one cluster should have the same. */

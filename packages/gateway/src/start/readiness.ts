@@ -17,10 +17,16 @@ interface ReadinessParts {
   readonly sharedWhy: string | undefined
 }
 
+export interface Readiness {
+  readonly ok: boolean
+  /** What a person should know, also if `ok`; empty if nothing. */
+  readonly why: string
+}
+
 export function readiness(
   { ledger, why: placesWhy }: OpenLedger,
   { policies, servers, freezes, tls, sharedWhy }: ReadinessParts,
-): { ok: boolean; why: string } {
+): Readiness {
   const why = [
     sharedWhy ?? ledger.fault?.message,
     placesWhy(),

@@ -2,11 +2,14 @@
 // composition root, gets the parts of the running gate, and answers every request that is not MCP.
 
 import type { Socket } from 'node:net'
+import type { DatabaseSync } from 'node:sqlite'
 import type { ApprovalService } from '@sluice/access/approvals/approval'
 import type { Authenticator } from '@sluice/access/identity/callers/authenticator'
 import type { Grants } from '@sluice/access/identity/callers/grants'
 import type { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import type { People } from '@sluice/access/identity/people/people'
+import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessions'
+import type { Names } from '@sluice/ledger/records/names'
 import type { AlertRows } from '@sluice/ledger/store/alert-rows'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
@@ -15,15 +18,17 @@ import type { AdminSite } from '../front/http/site.ts'
 import type { CommandHandler } from '../front/socket/command-registry.ts'
 import type { Gate } from '../gate.ts'
 import type { GateParts } from '../gate-parts.ts'
+import type { Boxes } from '../isolation/boxes.ts'
 import type { Isolation } from '../isolation/isolation.ts'
+import type { Snapshots } from '../isolation/snapshots.ts'
 import type { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { MetricsWriter } from '../metrics/write-metrics.ts'
+import type { CallRecorder } from '../recordings/call-recorder.ts'
 import type { Policies } from '../state/policies.ts'
 import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { NewTools } from '../tools/new-tools.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
-import type { TraceRecorder } from '../traces/trace-recorder.ts'
 import type { Credentials } from '../upstream/servers/credentials.ts'
 import type { ParseConfig } from './open-servers.ts'
 import type { SharedStore } from './open-shared-store.ts'
@@ -39,10 +44,17 @@ interface OperatedParts
   extends Pick<GateParts, 'config' | 'servers' | 'ledger' | 'freezes' | 'pins' | 'log'> {
   readonly gate: Gate
   readonly isolation: Isolation
+  readonly boxes: Boxes
+  readonly snapshots: Snapshots
   readonly credentials: Credentials
   readonly parseConfig: ParseConfig | undefined
   readonly people: People
   readonly grants: Grants
+  /** The names of callers and people, which records have tokens for. */
+  readonly names: Names
+  readonly sessions: AgentSessions
+  /** The gate's own tables: gate.db. */
+  readonly store: DatabaseSync
   readonly policies: Policies
   /** The cluster; undefined if this gate shares no store. */
   readonly cluster?: ClusterOperations | undefined
@@ -87,7 +99,7 @@ export interface CommandParts extends OperatedParts {
   readonly lock: ActiveLockFile
   readonly approvals: ApprovalService
   readonly authenticator: Pick<Authenticator, 'grantsChanged' | 'callerOf'>
-  readonly traces: TraceRecorder
+  readonly recorder: CallRecorder
   /** Returns the commands of the admin API, once it is open. */
   readonly words: () => Readonly<Record<string, CommandHandler>>
   /** Looks at the policy files at once. */

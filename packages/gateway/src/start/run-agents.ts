@@ -7,6 +7,7 @@ import type { Authenticator } from '@sluice/access/identity/callers/authenticato
 import type { SharedAgents } from '@sluice/ledger/store/postgres/shared-agents'
 import { readProgramOwner } from '@sluice/protocol/agent-calls'
 import { isBuiltinTool } from '../config/builtin-tools.ts'
+import type { TriggerTarget } from '../front/http/serve-triggers.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
 import type { Servers } from '../state/servers.ts'
@@ -16,6 +17,8 @@ export interface RunningAgents {
   readonly connect: StartInProcess
   /** The server of `run_code`. */
   readonly connectCode: StartInProcess
+  /** Where webhooks go. */
+  readonly triggers: TriggerTarget
   /** Leaves the agents to other gates, if there are any, after what is under way has ended, or the time is `over`. */
   handOver(over: Promise<void>): Promise<void>
   close(): Promise<void>
@@ -44,6 +47,11 @@ export class BuiltinAgents {
   connect(by: 'connect' | 'connectCode', ...link: Parameters<StartInProcess>): InProcessPeer {
     if (this.#running === undefined) throw new Error('the agents do not run yet')
     return this.#running[by](...link)
+  }
+
+  /** Where webhooks go; undefined while the agents do not run. */
+  get triggers(): TriggerTarget | undefined {
+    return this.#running?.triggers
   }
 
   async handOver(over: Promise<void>): Promise<void> {

@@ -5,8 +5,11 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HandleSealer } from '@sluice/access/identity/keys/handle-sealer'
 import { SessionTokens } from '@sluice/access/identity/sessions/session-tokens'
+import { processClock } from '@sluice/ledger/store/process-clock'
+import { SqliteStepChains } from '@sluice/ledger/store/sqlite/step-chains'
 import { HttpFront } from '../front/http/http-front.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
+import { TriggersFront } from '../front/http/serve-triggers.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
 import { STOP_PIPES_MS } from '../shared/limits.ts'
@@ -90,7 +93,8 @@ function listClosingSteps(
 
 function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront {
   const { config, key, late, outages, shared } = data
-  const { gate, meter, peers } = calls
+  const { agents, gate, meter, peers } = calls
+  const hasAgents = Object.values(config.servers).some(({ builtin }) => builtin === 'agents')
   const { ready, metrics } = admin
   const { metricsToken } = config
   const sessionTokens = new SessionTokens(key)
@@ -106,6 +110,16 @@ function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront 
     forwarder: shared?.forwarder,
     authenticate,
     hooks: calls.hooks.front({ authenticate }),
+    acs: calls.hooks.acsFront({
+      agents: identity.authenticator,
+      chains: shared?.steps ?? new SqliteStepChains(data.store, processClock.nowMs),
+      approvals: calls.approvals.engine,
+      ledger: data.ledger,
+      nowMs: processClock.nowMs,
+    }),
+    triggers: hasAgents
+      ? new TriggersFront({ target: () => agents.triggers, nowMs: processClock.nowMs })
+      : undefined,
     tls: late.tls,
     names: { ...config, certificate: () => late.tls?.certificate },
     metrics: metricsToken === undefined ? undefined : new MetricsFront(metricsToken, metrics),

@@ -11,7 +11,6 @@ import {
 import { blocksFrom, openLedgerReadOnly } from '@sluice/ledger/chain/read'
 import type { Ledger } from '@sluice/ledger/ledger'
 import { decode } from '@sluice/ledger/records/decoding'
-import { encodeBody } from '@sluice/ledger/records/encoding'
 import { RECORD_BYTES_MAX } from '@sluice/ledger/records/limits'
 import type { DecisionEntry, LedgerEntry } from '@sluice/ledger/records/record'
 import type { SharedLog } from '@sluice/ledger/shared-log'
@@ -40,6 +39,8 @@ export interface SharedChainParts {
   readonly connections: PostgresConnections
   /** The data directory. */
   readonly data: string
+  /** What follows the number of a record. */
+  readonly encodeEntry: (entry: LedgerEntry) => string
   readonly gate: string
 }
 
@@ -114,7 +115,7 @@ export class SharedChain {
   }
 
   #makeLog(): SharedLog {
-    const { admission, connections, gate } = this.#parts
+    const { admission, connections, encodeEntry, gate } = this.#parts
     const readBase = () => this.#base
     return {
       get base() {
@@ -140,7 +141,7 @@ export class SharedChain {
       },
       append: async (entry) => {
         const id = 'callId' in entry ? entry.callId : ''
-        const record = { kind: KINDS[entry.kind], id, body: encodeChecked(entry) }
+        const record = { kind: KINDS[entry.kind], id, body: checkLength(encodeEntry(entry)) }
         return admission.append(record, entry.kind === 'outcome' ? entry.intent : undefined)
       },
     }
@@ -155,8 +156,7 @@ export class SharedChain {
   }
 }
 
-export function encodeChecked(entry: LedgerEntry): string {
-  const body = encodeBody(entry)
+export function checkLength(body: string): string {
   if (Buffer.byteLength(body) + 32 > RECORD_BYTES_MAX)
     throw new StoreError(
       'STORE_FULL',

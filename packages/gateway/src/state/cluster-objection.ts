@@ -6,7 +6,7 @@ import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 const NOT_SHARED = /\bsession\s*\.\s*calls\b/
 
 export function clusterObjection(policies: Iterable<CompiledPolicy>): string | undefined {
-  const all = [...policies].flatMap((policy) => (policy.house ? [policy, policy.house] : [policy]))
+  const all = [...policies].flatMap((policy) => (policy.base ? [policy, policy.base] : [policy]))
   for (const policy of all)
     for (const { pointer, when } of listRules(policy))
       if (NOT_SHARED.test(when?.expression.text ?? ''))

@@ -1,11 +1,11 @@
 // What a change of policy means for the tools that are known: each whose decision becomes another,
 // with the word before and after. For a person to look at before they apply it.
 
+import { ACTIONS } from '@sluice/policy/calls/actions'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
-import { ACTIONS } from '@sluice/policy/core/actions'
-import type { Steps } from '@sluice/policy/core/steps'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { Steps } from '@sluice/policy/structures/steps'
 
 /** A type, so that it is a JsonObject too. */
 export type DecisionChange = {

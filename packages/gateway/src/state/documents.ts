@@ -4,11 +4,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { digestText } from '@sluice/ledger/records/record'
 import { compile, compileSteps } from '@sluice/policy/compile/compile'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { extractDocument } from '@sluice/policy/document/document-within'
 import type { Problem } from '@sluice/policy/document/problem'
 import type { LocatedNode } from '@sluice/policy/document/read-document'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
 import type { GateConfig } from '../config/config.ts'
 import { BASE_POLICY, LOCAL_POLICY } from '../config/grants.ts'
 import { decodeUtf8 } from '../shared/decode-utf8.ts'
@@ -49,7 +49,7 @@ export function makeDocument(name: string, file: string, text: string): PolicyDo
   return { name, file, text, digest: digestText(text) }
 }
 
-type DocumentsConfig = Pick<GateConfig, 'file' | 'policy' | 'policies' | 'house'>
+type DocumentsConfig = Pick<GateConfig, 'file' | 'policy' | 'policies' | 'basePolicy'>
 
 /** Throws with the file's name where one cannot be read. */
 export function readDocuments(config: DocumentsConfig): Documents {
@@ -76,7 +76,7 @@ interface PolicySource {
 function readSources(config: DocumentsConfig): PolicySource[] {
   const files = Object.entries(config.policies)
   if (config.policy !== undefined) files.push([LOCAL_POLICY, config.policy])
-  if (config.house !== undefined) files.push([BASE_POLICY, config.house])
+  if (config.basePolicy !== undefined) files.push([BASE_POLICY, config.basePolicy])
   return files.map(([name, file]) => {
     const isWithin = name === LOCAL_POLICY && file === config.file
     return { name, file, text: readPolicyFile(file), isWithin }
@@ -128,29 +128,29 @@ export function* compileDocumentsSteps(
   servers?: readonly string[],
 ): Steps<DocumentsCompilation> {
   const problems: DocumentProblem[] = []
-  function* compileOne(document: PolicyDocument, house?: CompiledPolicy) {
+  function* compileOne(document: PolicyDocument, base?: CompiledPolicy) {
     const { name, file, text, digest } = document
     const isBase = name === BASE_POLICY
     const options = {
       name,
-      ...(house === undefined ? {} : { house }),
+      ...(base === undefined ? {} : { base }),
       ...(isBase || servers === undefined ? {} : { servers }),
     }
     const made = yield* compileSteps({ file, text, tree: trees?.get(digest) }, options)
     problems.push(...made.problems.map((problem) => ({ problem, text })))
     return made.policy
   }
-  const ofHouse = documents.get(BASE_POLICY)
-  const house = ofHouse && (yield* compileOne(ofHouse))
+  const ofBase = documents.get(BASE_POLICY)
+  const base = ofBase && (yield* compileOne(ofBase))
   const policies = new Map<string, CompiledPolicy>()
   for (const document of documents.values()) {
     if (document.name === BASE_POLICY) continue
-    const policy = yield* compileOne(document, house)
+    const policy = yield* compileOne(document, base)
     if (policy !== undefined) policies.set(document.name, policy)
   }
   const isWhole =
-    policies.size + (ofHouse === undefined ? 0 : 1) === documents.size &&
-    (ofHouse === undefined || house !== undefined)
+    policies.size + (ofBase === undefined ? 0 : 1) === documents.size &&
+    (ofBase === undefined || base !== undefined)
   return isWhole ? { compiled: { documents, policies }, problems } : { problems }
 }
 

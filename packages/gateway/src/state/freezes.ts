@@ -3,7 +3,7 @@
 // call, and by the relay before every message.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { FREEZES_MAX } from './limits.ts'
 
 export const SCOPES = ['all', 'server', 'principal', 'agent', 'session'] as const

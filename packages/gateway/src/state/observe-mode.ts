@@ -24,8 +24,8 @@ export function isObserveOnly(text: string): boolean {
 }
 
 /** Whether nothing is enforced for callers of this policy: the base policy over it only observes as well. */
-export function isObserving({ shadow, house }: CompiledPolicy): boolean {
-  return shadow && house?.shadow !== false
+export function isObserving({ shadow, base }: CompiledPolicy): boolean {
+  return shadow && base?.shadow !== false
 }
 
 /** The document without its `mode: shadow`; undefined if it cannot be taken out alone. */

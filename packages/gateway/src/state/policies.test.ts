@@ -99,10 +99,10 @@ test('the house that tightens holds over all, and one that goes loosens all', ()
   const { policies } = open({ policy: rules('allow'), house: rules('deny') })
   policies.reload(() => given({ policy: rules('allow'), house }))
   expect(policies.why).toBe('')
-  expect(policies.now.of('policy').policy.house?.guardrails).toHaveLength(1)
+  expect(policies.now.of('policy').policy.base?.guardrails).toHaveLength(1)
   policies.reload(() => given({ policy: rules('allow'), house: rules('deny') }))
   expect(policies.why).toContain('house:guardrail stop: it is gone')
-  expect(policies.now.of('policy').policy.house?.guardrails).toHaveLength(1)
+  expect(policies.now.of('policy').policy.base?.guardrails).toHaveLength(1)
 })
 
 test('only what was seen is applied, and only with a record', async () => {
@@ -137,7 +137,7 @@ test('another file under the same name, or no house any more, waits for a person
   const { make, elsewhere } = open({ policy: rules('deny'), house })
   expect(defaultOf(elsewhere({ policy: rules('allow'), house }), 'policy')).toBe('deny')
   const without = make({ policy: rules('deny') })
-  expect(without.now.of('policy').policy.house?.guardrails).toHaveLength(1)
+  expect(without.now.of('policy').policy.base?.guardrails).toHaveLength(1)
   expect(without.why).toContain('waits for `sluice policy apply`')
 })
 

@@ -5,13 +5,13 @@
 
 import type { Person } from '@sluice/access/identity/person'
 import { toActor } from '@sluice/access/identity/person'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compareSteps, type Loosening } from '@sluice/policy/change/compare'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { Listeners } from '@sluice/policy/core/listeners'
-import { OperationError } from '@sluice/policy/core/operation-error'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Problem } from '@sluice/policy/document/problem'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { runSteps, type Steps } from '@sluice/policy/structures/steps'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { BASE_POLICY } from '../config/grants.ts'
 import { LOOSENINGS_SHOWN_MAX } from '../shared/limits.ts'
 import { runInSlices } from '../shared/slices.ts'
@@ -42,6 +42,29 @@ export interface PoliciesOptions extends StateOptions {
 
 /** What the files say. A promise if another thread reads them. */
 export type ReadDocuments = () => Documents | Promise<Documents>
+
+/** The policies for a person: what is in force, and what waits or is wrong. A type and no interface, because it is
+ * recorded as JSON. */
+export type PolicyDescription = {
+  /** The documents in force. */
+  readonly documents: readonly DocumentState[]
+  /** The documents that wait for a person; null if none do. */
+  readonly waiting: readonly DocumentState[] | null
+  /** Where the waiting documents are looser than those in force. */
+  readonly loosens: readonly { readonly where: string; readonly what: string }[]
+  /** Where they are stricter. */
+  readonly tightens: readonly string[]
+  /** Why the files cannot be read as a policy; null if they can. */
+  readonly broken: string | null
+}
+
+export type DocumentState = {
+  readonly name: string
+  readonly file: string
+  readonly digest: string
+  /** Whether it is the base policy. */
+  readonly house: boolean
+}
 
 interface PendingPolicyChange {
   readonly compiled: CompiledDocuments
@@ -99,11 +122,11 @@ export class Policies {
     return this.#waiting === undefined ? '' : describeWaiting(this.#waiting)
   }
 
-  describe() {
+  describe(): PolicyDescription {
     return {
-      documents: toDocumentViews(this.#now.documents),
+      documents: toDocumentStates(this.#now.documents),
       waiting:
-        this.#waiting === undefined ? null : toDocumentViews(this.#waiting.compiled.documents),
+        this.#waiting === undefined ? null : toDocumentStates(this.#waiting.compiled.documents),
       loosens: toLooseningViews(this.#waiting?.loosens ?? []),
       tightens: (this.#waiting?.tightens ?? []).slice(0, LOOSENINGS_SHOWN_MAX),
       broken: this.#broken ?? null,
@@ -220,7 +243,7 @@ export class Policies {
     this.#isFirst = false
     this.#options.log('warn', 'a policy that loosens was applied')
     return {
-      documents: toDocumentViews(this.#now.documents),
+      documents: toDocumentStates(this.#now.documents),
       loosens: toLooseningViews(waiting.loosens),
       decisions,
     }
@@ -405,7 +428,7 @@ function describeProblem(wrong: Problem | undefined): string {
   return `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
 }
 
-function toDocumentViews(documents: Documents) {
+function toDocumentStates(documents: Documents): DocumentState[] {
   return [...documents.values()].map(({ name, file, digest }) => ({
     name,
     file,
@@ -414,6 +437,6 @@ function toDocumentViews(documents: Documents) {
   }))
 }
 
-function toLooseningViews(loosens: readonly Loosening[]) {
+function toLooseningViews(loosens: readonly Loosening[]): PolicyDescription['loosens'] {
   return loosens.slice(0, LOOSENINGS_SHOWN_MAX).map(({ where, what }) => ({ where, what }))
 }

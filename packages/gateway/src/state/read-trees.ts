@@ -11,8 +11,15 @@ import type { PolicyDocument } from './documents.ts'
 import { READ_TREES_MS_MAX } from './limits.ts'
 import type { GivenDocument, TreePart } from './tree-thread.ts'
 
+/** The trees of documents by their digest, up to the first that is not YAML. */
+export interface DocumentTrees {
+  readonly trees: ReadonlyMap<string, LocatedMap>
+  /** Why the next document could not be read; absent if all were. */
+  readonly problem?: Problem
+}
+
 /** Rejects if the thread fails or takes too long. */
-export async function readTrees(policies: readonly PolicyDocument[]) {
+export async function readTrees(policies: readonly PolicyDocument[]): Promise<DocumentTrees> {
   const documents = [...new Map(policies.map((document) => [document.digest, document])).values()]
   const texts = documents.map(({ file, text }) => ({ file, text }))
   return askThread(texts, async (ask) => {

@@ -4,11 +4,10 @@
 
 import { hash } from 'node:crypto'
 import { type Person, toActor } from '@sluice/access/identity/person'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { getOwn } from '@sluice/policy/core/json'
-import { Listeners } from '@sluice/policy/core/listeners'
-import { OperationError } from '@sluice/policy/core/operation-error'
-import { hookClientOf } from '../config/builtin-tools.ts'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { getOwn, type JsonObject } from '@sluice/policy/values/json'
+import { hookClientOf, hookSourceOf } from '../config/builtin-tools.ts'
 import type { GateConfig, ServerConfig } from '../config/config.ts'
 import { SERVER_RETURN_MS } from '../config/limits.ts'
 import type { StateOptions } from '../shared/state-options.ts'
@@ -77,9 +76,9 @@ export class Servers {
     return [...this.#now.keys()]
   }
 
-  /** Without those that stand for the hooks of a client. */
+  /** Without those that stand for what asks the gate by itself: clients with hooks, agents of ACS. */
   get callable(): readonly string[] {
-    return this.names.filter((name) => hookClientOf(this.find(name)) === undefined)
+    return this.names.filter((name) => hookSourceOf(this.find(name)) === undefined)
   }
 
   get entries(): readonly (readonly [string, ServerConfig])[] {
@@ -127,7 +126,7 @@ export class Servers {
       throw new OperationError(`\`${name}\` does not wait`, '`sluice server list` shows what does')
     if (pending.digest !== digest)
       throw new OperationError(`\`${name}\` was changed again`, 'look at it once more')
-    checkStartable(pending)
+    checkStartable({ ...pending, before: this.find(name) })
     await this.#options.prepare(name, pending.config)
     // Recorded before it can be started.
     await this.record({
@@ -268,15 +267,19 @@ export function digestOfServer(config: ServerConfig): string {
   return `sha256:${hash('sha256', text)}`
 }
 
-/** Throws for a server with built-in agents: they are a part of the gate that it starts once. */
+/** Throws for a server that is a part of the gate, which it starts once. Only what a client's lines may do can change,
+ * which the next box takes. */
 export function checkStartable({
   name,
   config,
+  before,
 }: {
   readonly name: string
   readonly config: ServerConfig
+  readonly before: ServerConfig | undefined
 }): void {
   if (config.builtin === undefined) return
+  if (hookClientOf(config) !== undefined && before?.builtin === config.builtin) return
   throw new OperationError(
     `\`${name}\` has a part of the gate (\`builtin: ${config.builtin}\`)`,
     'it comes with the next start of the gate',

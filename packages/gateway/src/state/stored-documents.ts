@@ -21,7 +21,7 @@ export function storeDocuments(store: DatabaseSync, documents: Documents, atMs: 
 }
 
 /** The set as it was put in force, whatever the configuration names now: another file under the same
- * name, a new name, a house that is gone would else loosen by editing sluice.yaml. The first time
+ * name, a new name, a base policy that is gone would else loosen by editing sluice.yaml. The first time
  * there is nothing but what is given. */
 export function baseline(stored: readonly PolicyDocument[], documents: Documents): Documents {
   return stored.length === 0

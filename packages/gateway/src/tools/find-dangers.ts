@@ -2,9 +2,9 @@
 // the call does not need. For people who decide on a definition that waits.
 
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
-import type { JsonValue } from '@sluice/policy/core/json'
-import { memoizeFor } from '@sluice/policy/core/memoize'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import { memoizeFor } from '@sluice/policy/structures/memoize'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { DANGER_LENGTH_MAX, DANGERS_SHOWN_MAX } from './limits.ts'
 
 export interface DefinitionDanger {

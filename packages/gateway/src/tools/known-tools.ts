@@ -3,7 +3,7 @@
 // derives from a definition by identity.
 
 import { classify, classifyOwn } from '@sluice/catalogue/classify/classify'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/calls/tools'
 
 /** Which tools are no server's, by the configuration of their server. */
 export interface ToolSources {

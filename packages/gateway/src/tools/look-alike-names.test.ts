@@ -1,5 +1,5 @@
 import { skeletonOf } from '@sluice/catalogue/attacks/look-alike'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LookAlikeCandidate, LookAlikeNames } from './look-alike-names.ts'

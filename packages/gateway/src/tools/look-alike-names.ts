@@ -4,8 +4,8 @@
 
 import { hash } from 'node:crypto'
 import { skeletonOf } from '@sluice/catalogue/attacks/look-alike'
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import { type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
+import { type ToolDefinition, toToolKey } from '@sluice/policy/calls/tools'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
 
 interface IndexedTool {
   readonly name: string

@@ -3,7 +3,7 @@
 // ledger, one event for those that came together. No call waits for it.
 
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import type { StateOptions } from '../shared/state-options.ts'
 import { KEEP_TOOLS_EVERY_MS, NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_SHOWN_MAX } from './limits.ts'
 

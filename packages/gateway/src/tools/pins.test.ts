@@ -1,5 +1,5 @@
 import { classify } from '@sluice/catalogue/classify/classify'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { describe, expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'
 import { openGateStore } from '../data/gate-store.ts'

@@ -10,11 +10,13 @@ import { describeChange, gradeChange } from '@sluice/catalogue/pins/grade-change
 import type { Pin } from '@sluice/catalogue/pins/lock-file'
 import { pinOf } from '@sluice/catalogue/pins/pin'
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
-import { OperationError } from '@sluice/policy/core/operation-error'
-import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/calls/tools'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { enterStep } from '../shared/current-step.ts'
 import type { Log } from '../shared/log.ts'
 import { takeTurn } from '../shared/slices.ts'
+import { isObserving } from '../state/observe-mode.ts'
 import { DECIDED_PINS_PER_TURN, FIRST_LIST_MS, PINS_MAX, PINS_OF_SERVER_MAX } from './limits.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
@@ -428,4 +430,13 @@ const NOT_WANTED = 'a person does not want it'
 /** The digest of pins. */
 export function sha256(content: string | Uint8Array): string {
   return hash('sha256', content)
+}
+
+/** A policy that only observes holds nothing but what a person refused: it is recorded what would wait. */
+export function markObserved(
+  held: PendingDefinition | undefined,
+  policy: CompiledPolicy,
+): PendingDefinition | undefined {
+  if (held === undefined || held.refused !== undefined || !isObserving(policy)) return held
+  return { ...held, isObserved: true }
 }

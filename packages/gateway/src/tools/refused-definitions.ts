@@ -4,7 +4,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { prepareAll } from '@sluice/ledger/store/sqlite/prepare'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { REFUSALS_MAX } from './limits.ts'
 
 export interface DefinitionRefusal {

@@ -5,7 +5,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { INSTRUCTIONS } from '@sluice/catalogue/pins/pin'
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
 import { prepareAll } from '@sluice/ledger/store/sqlite/prepare'
-import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/calls/tools'
 
 export interface AcceptedDefinition {
   readonly digest: string

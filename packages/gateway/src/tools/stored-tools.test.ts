@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { expect, test, vi } from 'vitest'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'
 import { openGateStore } from '../data/gate-store.ts'

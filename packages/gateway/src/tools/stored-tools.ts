@@ -4,7 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { classify } from '@sluice/catalogue/classify/classify'
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
-import type { Category, KnownTool, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import type { Category, KnownTool, Risk, ToolDefinition } from '@sluice/policy/calls/tools'
 import type { Log } from '../shared/log.ts'
 import { takeTurn } from '../shared/slices.ts'
 import {

@@ -1,7 +1,7 @@
 // Tools whose arguments cannot be repeated in headers as their definition wants. A client of the stateless
 // generation, which the gate is too towards newer servers, leaves them out of its list. Logged once each.
 
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import { listParamHeaders } from '@sluice/protocol/mcp-headers'
 import type { ProtocolGeneration } from '@sluice/protocol/protocol-generation'
 import type { Log } from '../shared/log.ts'

@@ -1,7 +1,7 @@
 // What a link to a server knows of the messages it carries: which requests are open, and what
 // `initialize` settled. Reads only the head of what the gate itself wrote. Used by both transports.
 
-import { isObject } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/values/json'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '@sluice/protocol/message'
 import { SmallMap } from '../shared/small-map.ts'
 import { OPEN_REQUESTS_MAX, UPSTREAM_MESSAGE_BYTES_MAX } from './limits.ts'

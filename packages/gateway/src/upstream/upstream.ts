@@ -2,7 +2,7 @@
 // a request still open at onClose has an unknown outcome.
 
 import type { Caller } from '@sluice/access/identity/callers/caller'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import type { KnownTool } from '@sluice/policy/calls/tools'
 import type { JsonRpcMessage, ParsedMembers, RequestId } from '@sluice/protocol/message'
 import type { GatewayErrorCode } from '../shared/errors.ts'
 import type { MessageContext, TraceContext } from '../shared/transport.ts'

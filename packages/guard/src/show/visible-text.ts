@@ -13,7 +13,7 @@ export function visibleText(text: string): string {
   )
 }
 
-/** The same for a text of several lines: breaks and tabs stay. */
+/** Shows a text of several lines in the same way: breaks and tabs stay. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN, (character) =>
     LAYOUT.has(character) ? character : visibleText(character),

@@ -6,8 +6,9 @@ import { Buffer } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { encode, wallTime } from '../records/encoding.ts'
+import { encode, toRecordText, wallTime } from '../records/encoding.ts'
 import { ledgerFile } from '../records/files.ts'
+import type { EntryHider } from '../records/hide-entry.ts'
 import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX, DROPPED_BLOCKS_PER_TURN } from '../records/limits.ts'
 import type { LedgerEntry } from '../records/record.ts'
 import { StoreError } from '../store/errors.ts'
@@ -30,6 +31,7 @@ export type AppendResult = readonly (number | Error)[]
 export class Chain {
   readonly database: DatabaseSync
   readonly #file: string
+  readonly #hider: EntryHider | undefined
   readonly #inode: number
   readonly #block = new BlockWriter()
   readonly #insert: StatementSync
@@ -47,7 +49,8 @@ export class Chain {
   #openMax = Number.POSITIVE_INFINITY
   #anchored: { seq: number; atMs: number }
 
-  constructor(directory: string, sync: Sync) {
+  constructor(directory: string, sync: Sync, hider?: EntryHider) {
+    this.#hider = hider
     const options = ledgerFile(directory)
     this.#file = join(directory, options.name)
     this.database = openDatabase({ ...options, sync })
@@ -117,7 +120,7 @@ export class Chain {
     }
     for (const entry of entries) {
       try {
-        block.append(entry.kind === 'encoded' ? entry.text : encode(entry, seq + 1))
+        block.append(this.#encode(entry, seq + 1))
       } catch (error) {
         appended.push(error as Error)
         continue
@@ -134,6 +137,12 @@ export class Chain {
     }
     store()
     return { appended, hashes, head: { seq, hash: block.hash, open } }
+  }
+
+  #encode(entry: LedgerEntry | EncodedRecord, seq: number): string {
+    if (entry.kind === 'encoded') return entry.text
+    const hider = this.#hider
+    return hider === undefined ? encode(entry, seq) : toRecordText(seq, hider.encode(entry))
   }
 
   /** From now on the chain starts after this checkpoint; `dropSome` frees the space. */
@@ -165,6 +174,12 @@ export class Chain {
     } catch (error) {
       throw storeFault(error, this.#file)
     }
+  }
+
+  /** Empties the write-ahead log, where rows are that were deleted in the database. A reader may keep it: then the next
+   * run does. */
+  eraseDropped(): void {
+    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
   /** Stores the head next to the chain, so that a missing end is detected. */

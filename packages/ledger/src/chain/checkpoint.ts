@@ -4,8 +4,8 @@
 // outside.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { isObject } from '@sluice/policy/core/json'
-import { memoize } from '@sluice/policy/core/memoize'
+import { memoize } from '@sluice/policy/structures/memoize'
+import { isObject } from '@sluice/policy/values/json'
 import { LedgerError } from '../records/errors.ts'
 import { CHECKPOINT_TEXT_LENGTH_MAX } from '../records/limits.ts'
 import { fromHex, toHex } from '../store/chain-hash.ts'

@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { decode } from '../records/decoding.ts'
 import { indexFile, ledgerFile } from '../records/files.ts'
 import { BLOCKS_READ_AT_ONCE } from '../records/limits.ts'
+import { attachNames, shownText } from '../records/names.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { FIRST_HASH } from '../store/chain-hash.ts'
@@ -32,7 +33,9 @@ export interface Block {
 }
 
 export function openLedgerReadOnly(directory: string): DatabaseSync {
-  return openReadOnly(ledgerFile(directory))
+  const ledger = openReadOnly(ledgerFile(directory))
+  attachNames(ledger, directory)
+  return ledger
 }
 
 /** Opens the index; undefined if there is none. The next query creates it. */
@@ -90,7 +93,7 @@ function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Bl
 export function* recordsFrom(database: DatabaseSync, from = 1): Generator<LedgerRecord> {
   for (const { data } of blocksFrom(database, from))
     for (const place of listRecordSpans(data)) {
-      const record = decode(recordText(data, place))
+      const record = decode(shownText(database, recordText(data, place)))
       if (record.seq >= from) yield record
     }
 }
@@ -101,7 +104,7 @@ export function* recordsBackwards(
 ): Generator<LedgerRecord> {
   for (const { data } of blocksBackwards(database, before))
     for (const place of listRecordSpans(data).reverse()) {
-      const record = decode(recordText(data, place))
+      const record = decode(shownText(database, recordText(data, place)))
       if (record.seq < before) yield record
     }
 }
@@ -121,7 +124,9 @@ export function recordReader(database: DatabaseSync): (seq: number) => LedgerRec
       places = listRecordSpans(block.data)
     }
     const place = places[seq - block.seq]
-    return place === undefined ? undefined : decode(recordText(block.data, place))
+    return place === undefined
+      ? undefined
+      : decode(shownText(database, recordText(block.data, place)))
   }
 }
 

@@ -1,6 +1,7 @@
 // Records dropped by retention: the rest verifies, what is still needed is retained, and records
 // dropped by hand are detected.
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +15,7 @@ import { signerForTests } from '../signer.test-support.ts'
 import { checkProof, proveRecord } from '../verify/proof.ts'
 import { verifyLedger } from '../verify/verify.ts'
 import { readCheckpoints, thinCheckpoints } from './checkpoint-file.ts'
-import { openLedgerReadOnly } from './read.ts'
+import { openLedgerReadOnly, recordsFrom } from './read.ts'
 
 const signer = signerForTests('retention')
 const DAY_MS = 86_400_000
@@ -83,6 +84,49 @@ test('by age: the chain, proofs and queries of what is left are as before', asyn
   again.close()
   expect(problemsOf(directory)).toEqual([])
 })
+
+test('P5: what was dropped is in no file any more, neither in the ledger nor among the words of its index', async () => {
+  const directory = freshDirectory()
+  let nowMs = START_MS
+  const options = { directory, now: () => nowMs, checkpoints: { signer, every: 1_000 } }
+  const nameOf = (day: number, n: number) => `ann-${day}-${n}@example.org`
+  for (let day = 0; day < 4; day++, nowMs += DAY_MS) {
+    const writing = Ledger.open(options)
+    for (let n = 0; n < 100; n++) {
+      const principal = { id: nameOf(day, n), kind: 'grant' }
+      const seq = await writing.intent(decisionEntry(n, { atMs: nowMs, principal }))
+      writing.outcome(seq, { atMs: nowMs, status: 'answered' })
+    }
+    writing.close()
+  }
+  const ledger = Ledger.open(options)
+  const reader = openLedgerReadOnly(directory)
+  const index = new RecordIndex(directory, reader)
+  index.catchUp()
+  expect(await ledger.retain({ keepMs: 1.5 * DAY_MS }, Number.POSITIVE_INFINITY)).toBeGreaterThan(
+    500,
+  )
+  while (!index.catchUp(10));
+  expect(queryLedger(reader, { principal: nameOf(3, 99) }, index).calls).toHaveLength(1)
+  index.close()
+  reader.close()
+  ledger.close()
+  const left = queryNames(directory)
+  expect(left.size).toBeLessThan(200)
+  for (const file of readdirSync(directory)) {
+    const text = readFileSync(join(directory, file), 'latin1')
+    for (const [name] of text.matchAll(/ann-\d+-\d+@example\.org/g)) expect(left).toContain(name)
+  }
+})
+
+function queryNames(directory: string): Set<string> {
+  using database = openLedgerReadOnly(directory)
+  return new Set(
+    [...recordsFrom(database)].flatMap((record) =>
+      record.kind === 'intent' ? [record.principal.id] : [],
+    ),
+  )
+}
 
 test('by size: about the excess', async () => {
   const { directory, ledger } = await tenDays()

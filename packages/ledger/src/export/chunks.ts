@@ -9,14 +9,17 @@ import { type RecordOrigin, toOriginal } from '../merged/origins.ts'
 import { matches, type Query } from '../query/query.ts'
 import { decode } from '../records/decoding.ts'
 import { EXPORT_OPEN_MAX, EXPORT_STRETCH_RECORDS } from '../records/limits.ts'
+import { findName, type NameRow, namesIn, shownText } from '../records/names.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { CSV_HEAD, cefLine, csvLine, type ExportFormat, otlpRecord, otlpRequest } from './forms.ts'
-import { recordJson } from './record-json.ts'
+import { formatJson, recordJson } from './record-json.ts'
 
 export interface HashedRecord {
   readonly record: LedgerRecord
   readonly hash: string
   readonly encoded: string
+  /** The rows that open the tokens in it. */
+  readonly names?: readonly NameRow[]
 }
 
 export interface Form {
@@ -35,10 +38,11 @@ export function* readHashedRecords(ledger: DatabaseSync, from: number): Generato
   for (const { data } of blocksFrom(ledger, from))
     for (const place of listRecordSpans(data)) {
       const encoded = recordText(data, place)
-      const record = decode(encoded)
+      const record = decode(shownText(ledger, encoded))
       if (record.seq < from) continue
       const hash = Buffer.from(hashAfter(data, place), 'latin1').toString('hex')
-      yield { record, hash, encoded }
+      const names = namesIn(encoded, (token) => findName(ledger, token))
+      yield { record, hash, encoded, names }
     }
 }
 
@@ -50,13 +54,23 @@ export function* exportChunks(
 ): Generator<string> {
   if (form.format === 'otlp') return yield* otlpBodies(records, form)
   let chunk = isFirst && form.format === 'csv' ? CSV_HEAD : ''
+  const named = new Set<string>()
   for (const one of records) {
+    if (form.encoded === true && form.format === 'jsonl') chunk += nameLines(one, named)
     chunk += formatRecord(one, form)
     if (chunk.length < CHUNK_LENGTH) continue
     yield chunk
     chunk = ''
   }
   if (chunk !== '') yield chunk
+}
+
+/** The names that were not written yet: a reader of the text that was hashed opens its tokens with them. */
+function nameLines({ names = [] }: HashedRecord, named: Set<string>): string {
+  return names
+    .filter(({ token }) => !named.has(token) && named.add(token))
+    .map((row) => `${formatJson({ kind: 'name', ...row })}\n`)
+    .join('')
 }
 
 function formatRecord({ record, hash, encoded }: HashedRecord, form: Form): string {

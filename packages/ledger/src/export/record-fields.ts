@@ -53,6 +53,7 @@ const READERS = {
   unknown: ofCall(({ unknown }) => (unknown === true ? true : null)),
   gate: ({ gate }) => gate ?? null,
   parent: ofCall(({ parent }) => parent ?? null),
+  approval: ofCall(({ approval }) => approval ?? null),
 } satisfies Record<string, (record: LedgerRecord, hash: string) => FieldValue>
 
 export type ExportField = keyof typeof READERS

@@ -2,8 +2,8 @@
 // `--json`, and for exports.
 
 import { escapeUnseenJson } from '@sluice/guard/show/visible-text'
-import { formatDecimal, isDecimal } from '@sluice/policy/core/decimal'
-import { ExactNumber } from '@sluice/policy/core/json'
+import { formatDecimal, isDecimal } from '@sluice/policy/values/decimal'
+import { ExactNumber } from '@sluice/policy/values/json'
 import type { LedgerRecord } from '../records/record.ts'
 
 export function recordJson(record: LedgerRecord, more: object = {}): string {

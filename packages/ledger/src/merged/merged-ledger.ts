@@ -14,6 +14,7 @@ import { LedgerError } from '../records/errors.ts'
 import { mergedFile } from '../records/files.ts'
 import { header, readHeader } from '../records/header.ts'
 import { BLOCK_BYTES_MAX } from '../records/limits.ts'
+import { attachNames } from '../records/names.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { HASH_BYTES } from '../store/chain-hash.ts'
 import { StoreError } from '../store/errors.ts'
@@ -170,7 +171,9 @@ function readInode(directory: string): number | undefined {
 /** Creates it if it is missing. */
 export function openMergedReadOnly(directory: string): DatabaseSync {
   new MergedLedger(directory).close()
-  return openReadOnly(mergedFile(directory))
+  const ledger = openReadOnly(mergedFile(directory))
+  attachNames(ledger, directory)
+  return ledger
 }
 
 /** The blocks that one transaction adds. */

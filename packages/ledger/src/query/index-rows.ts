@@ -2,7 +2,7 @@
 // interned as words, for record-index.ts. Pure.
 
 import type { LedgerRecord } from '../records/record.ts'
-import { listIndexedValues } from '../records/recorded-values.ts'
+import { listCallTags, listIndexedValues, listOutcomeTags } from '../records/recorded-values.ts'
 import { shadowText } from '../records/shadow-text.ts'
 
 /** The values of a row are `before`, the numbers of `words`, and `after`, in the order of the table. */
@@ -11,7 +11,7 @@ export interface IndexRow {
   readonly before: readonly number[]
   readonly words: readonly string[]
   readonly after: readonly (string | number | null)[]
-  /** The values of arguments that rules read, each with its path. */
+  /** The values of arguments that rules read, each with its path, and tags; of the call, also from its outcome. */
   readonly values?: readonly [path: string, value: number | string][]
 }
 
@@ -24,7 +24,8 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
   if (record.kind === 'outcome') {
     const { intent, status, durationMs, bytes, errorCode } = record
     const after = [durationMs, bytes, errorCode]
-    return { table: 'outcomes', before: [intent, seq], words: [status], after }
+    const values = listOutcomeTags(record)
+    return { table: 'outcomes', before: [intent, seq], words: [status], after, values }
   }
   const { principal, agent, session, server, method, name, category, decision } = record
   const { action, code, rule, reason } = decision
@@ -46,8 +47,9 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
       record.kind === 'refusal' ? reason : '',
       shadowText(decision.shadow),
       record.parent ?? '',
+      record.approval ?? '',
     ],
     after: [record.unknown === true ? 1 : 0],
-    values: listIndexedValues(record.judged),
+    values: [...listIndexedValues(record.judged), ...listCallTags(decision)],
   }
 }

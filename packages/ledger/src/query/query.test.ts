@@ -3,7 +3,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { ExactNumber } from '@sluice/policy/core/json'
+import { ExactNumber } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
@@ -41,6 +41,7 @@ async function append(ledger: Ledger, n: number): Promise<void> {
     principal: { id: ['ann', 'ben', 'cleo'][n % 3] as string, kind: 'grant' },
     session: `session-${n % 4}`,
     ...(n % 9 === 1 ? { parent: `call-${n - 1}` } : {}),
+    ...(n % 10 === 0 ? { approval: `request-${n % 20}` } : {}),
     server: ['stripe', 'github'][n % 2] as string,
     name: `tool_${n % 6}`,
     judged:
@@ -86,6 +87,20 @@ describe('queries', () => {
     expect(calls.map(({ record }) => record.callId)).toEqual(['call-10'])
   })
 
+  test('find the calls that a request for approval was about', () => {
+    const query = { approval: 'request-10', limit: 2 }
+    for (const by of [index, undefined])
+      expect(
+        queryLedger(database, query, by).calls.map(({ record }) => [
+          record.callId,
+          record.approval,
+        ]),
+      ).toEqual([
+        ['call-290', 'request-10'],
+        ['call-270', 'request-10'],
+      ])
+  })
+
   test('a refusal has no outcome, nor does a call that was open at the end', () => {
     const { calls } = queryLedger(database, { code: 'DENIED', limit: 2 }, index)
     expect(calls.map(({ record, outcome }) => [record.kind, outcome])).toEqual([
@@ -109,6 +124,7 @@ describe('queries', () => {
       principal: maybe(fc.constantFrom('ann', 'ben', 'cleo', 'nobody')),
       session: maybe(fc.constantFrom('session-0', 'session-3')),
       parent: maybe(fc.constantFrom('call-9', 'call-10')),
+      approval: maybe(fc.constantFrom('request-0', 'request-10')),
       server: maybe(fc.constantFrom('stripe', 'github')),
       name: maybe(fc.constantFrom('tool_0', 'tool_3')),
       action: maybe(fc.constantFrom('allow', 'deny', 'hide')),

@@ -3,16 +3,12 @@
 // backwards, with the same result in more time.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { isObject } from '@sluice/policy/values/json'
 import { recordReader, recordsBackwards, recordsFrom } from '../chain/read.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { QUERY_RECORDS_MAX } from '../records/limits.ts'
-import {
-  APPROVAL_CODES_START,
-  LIMIT_CODES,
-  type OutcomeLabel,
-  toOutcomeLabel,
-} from '../records/outcome-label.ts'
-import type { DecisionRecord, OutcomeRecord } from '../records/record.ts'
+import { LIMIT_CODES, type OutcomeLabel, toOutcomeLabel } from '../records/outcome-label.ts'
+import { type DecisionRecord, type OutcomeRecord, QUIET_EVENT } from '../records/record.ts'
 import { holdsFor, parseConditions, toValueSql } from '../records/recorded-values.ts'
 import type { RecordIndex } from './record-index.ts'
 
@@ -23,12 +19,17 @@ export interface Query {
   readonly session?: string
   /** The call of `run_code` whose program made the call. */
   readonly parent?: string
+  /** The request for approval that the decision was about. */
+  readonly approval?: string
   readonly server?: string
   /** Tool name, resource URI or prompt name. */
   readonly name?: string
   readonly action?: string
   /** Refused for any reason. */
   readonly denied?: boolean
+  /** The gate answered the client's question about it. Not in the merged ledger of several gates, whose events have
+   * the numbers of their gate. */
+  readonly quiet?: boolean
   readonly code?: string
   /** The outcome of the call, see core/outcome-label.ts. */
   readonly word?: OutcomeLabel
@@ -38,6 +39,8 @@ export interface Query {
   readonly text?: string
   /** Conditions on recorded values, see recorded-values.ts. */
   readonly where?: string
+  /** The digests that records of calls with certain arguments may have. */
+  readonly argsDigests?: readonly string[]
   /** Newest first unless said; `largest` and `smallest` by the value at `sort`, with the index only. */
   readonly order?: 'newest' | 'oldest' | 'largest' | 'smallest'
   /** The path of a recorded value: only calls that have one. */
@@ -70,7 +73,8 @@ export function queryLedger(
 ): QueryPage {
   if (indexed === 'up to date') index?.catchUp()
   const limit = Math.min(QUERY_RECORDS_MAX, Math.max(1, query.limit ?? 100))
-  const results = index ? byIndex(ledger, index, query, limit) : byReading(ledger, query, limit)
+  const byPlan = query.argsDigests === undefined ? byIndex : byArguments
+  const results = index ? byPlan(ledger, index, query, limit) : byReading(ledger, query, limit)
   const calls = results.slice(0, limit)
   return {
     calls,
@@ -83,6 +87,7 @@ const WORDS = [
   'agent',
   'session',
   'parent',
+  'approval',
   'server',
   'name',
   'action',
@@ -113,6 +118,26 @@ function byIndex(
     index,
     rows.map(({ seq }) => Number(seq)),
   )
+}
+
+/** The index has no digests: the calls that match otherwise are read, page by page. */
+function byArguments(
+  ledger: DatabaseSync,
+  index: RecordIndex,
+  query: Query,
+  limit: number,
+): CallWithOutcome[] {
+  const found: CallWithOutcome[] = []
+  for (let page = query; ; ) {
+    const calls = byIndex(ledger, index, page, QUERY_RECORDS_MAX)
+    const last = calls.at(QUERY_RECORDS_MAX - 1)
+    const some = calls.slice(0, QUERY_RECORDS_MAX)
+    found.push(...some.filter(({ record }) => matches(record, query)))
+    if (found.length > limit) return found.slice(0, limit + 1)
+    if (last === undefined || calls.length <= QUERY_RECORDS_MAX) return found
+    const { seq } = last.record
+    page = query.order === 'oldest' ? { ...page, after: seq } : { ...page, before: seq }
+  }
 }
 
 /** The calls with these numbers, each with its outcome. */
@@ -167,6 +192,7 @@ export function selectCalls(index: DatabaseSync, query: Query): CallSelection | 
   const by = selectValues(index, query)
   if (by === undefined) return undefined
   where.push(...by.where)
+  if (query.quiet) where.push(`calls.seq IN (${QUIET_CALLS})`)
   if (query.denied) where.push(`calls.action <> ${USUAL_WORDS.action}`)
   if (query.word !== undefined) where.push(WITH_LABEL[query.word])
   const { sinceMs, untilMs, before, after, text } = query
@@ -203,6 +229,9 @@ export function selectCalls(index: DatabaseSync, query: Query): CallSelection | 
     range: { first, last },
   }
 }
+
+const QUIET_CALLS = `SELECT events.detail ->> '$.call' FROM words JOIN events ON events.name = words.id
+  WHERE words.text = '${QUIET_EVENT}'`
 
 /** Reads the values of one path in the order of calls: of ten million calls few have one. */
 function selectValues(
@@ -254,17 +283,15 @@ function hasWord(index: DatabaseSync, text: string): boolean {
 }
 
 const LIMITED = `calls.code IN (SELECT id FROM words WHERE text IN ('${LIMIT_CODES.join("', '")}'))`
-const APPROVAL = `calls.code IN (SELECT id FROM words
-  WHERE text >= '${APPROVAL_CODES_START}' AND text < '${APPROVAL_CODES_START}~')`
 const WITH_ACTION = (...actions: string[]) =>
   `calls.action IN (SELECT id FROM words WHERE text IN ('${actions.join("', '")}'))`
 /** The labels of `toOutcomeLabel` as SQL. */
 const WITH_LABEL: Readonly<Record<OutcomeLabel, string>> = {
   limited: LIMITED,
-  ask: `NOT ${LIMITED} AND (${APPROVAL} OR ${WITH_ACTION('require_approval')})`,
-  deny: `NOT ${LIMITED} AND NOT ${APPROVAL} AND NOT ${WITH_ACTION('allow', 'hide', 'require_approval')}`,
-  allow: `NOT ${LIMITED} AND NOT ${APPROVAL} AND calls.action = ${USUAL_WORDS.action}`,
-  hide: `NOT ${LIMITED} AND NOT ${APPROVAL} AND ${WITH_ACTION('hide')}`,
+  ask: `NOT ${LIMITED} AND ${WITH_ACTION('require_approval')}`,
+  deny: `NOT ${LIMITED} AND NOT ${WITH_ACTION('allow', 'hide', 'require_approval')}`,
+  allow: `NOT ${LIMITED} AND calls.action = ${USUAL_WORDS.action}`,
+  hide: `NOT ${LIMITED} AND ${WITH_ACTION('hide')}`,
 }
 
 /** Lowers as SQLite's `lower` does, so that reading finds what the index finds. */
@@ -284,8 +311,19 @@ function listQueryTerms(query: Query): [column: string, text: string][] {
   return tool === undefined ? terms : [...terms, ['tool', tool]]
 }
 
+/** Numbers of calls; undefined if the query is about any. */
+function readQuietCalls(ledger: DatabaseSync, { quiet }: Query): Set<unknown> | undefined {
+  if (quiet !== true) return undefined
+  const calls = new Set<unknown>()
+  for (const record of recordsBackwards(ledger))
+    if (record.kind === 'event' && record.name === QUIET_EVENT && isObject(record.detail))
+      calls.add(record.detail.call)
+  return calls
+}
+
 function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
-  if (query.order === 'oldest') return byReadingForwards(ledger, query, limit)
+  const quiet = readQuietCalls(ledger, query)
+  if (query.order === 'oldest') return byReadingForwards(ledger, { query, quiet, limit })
   const outcomes = new Map<number, OutcomeRecord>()
   const calls: CallWithOutcome[] = []
   for (const record of recordsBackwards(ledger)) {
@@ -294,7 +332,7 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithO
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
     const outcome = outcomes.get(record.seq) ?? null
     outcomes.delete(record.seq)
-    if (!matches(record, query)) continue
+    if (quiet?.has(record.seq) === false || !matches(record, query)) continue
     calls.push({ record, outcome })
     if (calls.length > limit) break
   }
@@ -302,7 +340,10 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithO
 }
 
 /** Reads to the end, or until every call that was found has its outcome. */
-function byReadingForwards(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
+function byReadingForwards(
+  ledger: DatabaseSync,
+  { query, quiet, limit }: { query: Query; quiet: Set<unknown> | undefined; limit: number },
+): CallWithOutcome[] {
   const calls = new Map<number, CallWithOutcome>()
   let open = 0
   for (const record of recordsFrom(ledger, (query.after ?? 0) + 1)) {
@@ -311,7 +352,12 @@ function byReadingForwards(ledger: DatabaseSync, query: Query, limit: number): C
       if (call === undefined) continue
       calls.set(record.intent, { ...call, outcome: record })
       open--
-    } else if (record.kind !== 'event' && calls.size <= limit && matches(record, query)) {
+    } else if (
+      record.kind !== 'event' &&
+      calls.size <= limit &&
+      quiet?.has(record.seq) !== false &&
+      matches(record, query)
+    ) {
       calls.set(record.seq, { record, outcome: null })
       if (record.kind === 'intent') open++
     }
@@ -326,6 +372,7 @@ export function matches(record: DecisionRecord, query: Query): boolean {
     agent: record.agent ?? '',
     session: record.session,
     parent: record.parent ?? '',
+    approval: record.approval ?? '',
     server: record.server,
     name: record.name,
     action: record.decision.action,
@@ -339,9 +386,10 @@ export function matches(record: DecisionRecord, query: Query): boolean {
     record.seq < (query.before ?? Number.MAX_SAFE_INTEGER) &&
     record.seq > (query.after ?? 0) &&
     (query.word === undefined || query.word === toOutcomeLabel(columns.action, columns.code)) &&
+    query.argsDigests?.includes(record.argsDigest ?? '') !== false &&
     (query.text === undefined || hasText(record, toAsciiLower(query.text))) &&
     (query.where === undefined ||
-      parseConditions(query.where).every((one) => holdsFor(record.judged, one)))
+      parseConditions(query.where).every((one) => holdsFor(record, one)))
   )
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
 import { decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
+import { Names, TOKEN_START } from '../records/names.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { recentCalls } from './recent-calls.ts'
 
@@ -44,4 +45,21 @@ test('calls in order; of outcomes only those that matter', async () => {
     { kind: 'quiet', intent: failed },
     { kind: 'outcome', intent: returned, status: 'error', labels: [] },
   ])
+})
+
+test('a text that looks like a token is a text; a caller without a row stops the start', async () => {
+  const directory = freshDirectory()
+  new Names(directory).close()
+  const token = `${TOKEN_START}${'a'.repeat(22)}`
+  // As 0.1.0 wrote it: without a hider.
+  const ledger = Ledger.open({ directory })
+  await ledger.intent(decisionEntry(0, { session: 'ann#1@1', agent: token, name: token }))
+  const recent = () => {
+    using database = openLedgerReadOnly(directory)
+    return [...recentCalls(database, NOW - 1_000)]
+  }
+  expect(recent()).toMatchObject([{ name: token, session: 'ann#1@1' }])
+  await ledger.intent(decisionEntry(1, { principal: { id: token, kind: 'grant' } }))
+  expect(recent).toThrow('has no row for')
+  ledger.close()
 })

@@ -7,6 +7,7 @@ import { listRecordSpans, type RecordSpan, recordText } from '../chain/block.ts'
 import { decode, decodeCall, type RestoredCall } from '../records/decoding.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
+import { restoredText } from '../records/names.ts'
 import type { OutcomeRecord } from '../records/record.ts'
 import { recentBlocks } from './restore-limits.ts'
 
@@ -29,9 +30,10 @@ export function* recentCalls(
       if (isRead && header.kind === KINDS.event) continue
       if (isRead && header.kind === KINDS.outcome && isQuiet(data, place))
         yield { kind: 'quiet', intent: header.intent }
-      else if (isRead && header.kind !== KINDS.outcome) yield decodeCall(recordText(data, place))
+      else if (isRead && header.kind !== KINDS.outcome)
+        yield decodeCall(restoredText(database, recordText(data, place)))
       else {
-        const record = decode(recordText(data, place))
+        const record = decode(restoredText(database, recordText(data, place)))
         if (record.kind === 'outcome') yield record
       }
     }

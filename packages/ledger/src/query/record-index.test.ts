@@ -60,7 +60,9 @@ test.each([0.2, 0.5, 0.9, 1])(
     expect(before).toBeGreaterThan(2 * DROPPED_PER_INDEXED)
     for (let parts = 0; before > 0; parts++) {
       expect(parts).toBeLessThan(last)
-      expect(index.catchUp(1)).toBe(rowsUpTo(base) === 0)
+      const isDone = index.catchUp(1)
+      // An index of which more was dropped than is left is built again.
+      if (base <= last - base) expect(isDone).toBe(rowsUpTo(base) === 0)
       const now = rowsUpTo(base)
       // A call and its outcome are two rows of one record.
       expect(before - now).toBeLessThanOrEqual(2 * DROPPED_PER_INDEXED)

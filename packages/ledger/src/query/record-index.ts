@@ -18,6 +18,7 @@ import {
   REMEMBERED_WORDS_MAX,
   SUBTREE_LEAVES,
 } from '../records/limits.ts'
+import { shownText } from '../records/names.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { StoreError } from '../store/errors.ts'
@@ -26,14 +27,15 @@ import { openDatabase } from '../store/sqlite/open.ts'
 import { prepareAll } from '../store/sqlite/prepare.ts'
 import { COUNT_STATEMENTS, CountedCalls, uncountUpTo } from './call-counts.ts'
 import { toIndexRow } from './index-rows.ts'
+import { PATHS } from './sql-views.ts'
 
 const STATEMENTS = {
-  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  judged: 'INSERT INTO judged VALUES (?, ?, ?)',
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  judged: 'INSERT OR IGNORE INTO judged VALUES (?, ?, ?)',
   outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
   events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',
-  through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?)',
+  through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?, ?)',
   find: 'SELECT id FROM words WHERE text = ?',
   add: 'INSERT INTO words (text) VALUES (?)',
   ...COUNT_STATEMENTS,
@@ -42,9 +44,7 @@ const STATEMENTS = {
 const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
   UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
 
-/** Steps from one path of recorded values to the next: their rows are not read. */
-export const PATHS = `WITH RECURSIVE paths (path) AS (SELECT min(path) FROM judged UNION ALL
-  SELECT (SELECT min(path) FROM judged WHERE path > paths.path) FROM paths WHERE path IS NOT NULL)`
+const FORGET_WORDS = `DELETE FROM minutes; DELETE FROM hours; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`
 
 export class RecordIndex {
   readonly database: DatabaseSync
@@ -58,6 +58,8 @@ export class RecordIndex {
   /** `data_version` after the last step: a different value means that another process wrote. */
   #version: unknown
   readonly #counts = new CountedCalls()
+  /** The record after which the index begins; null while it is emptied. */
+  #since: number | null = 0
 
   /** Throws a StoreError if the directory may not be written. */
   constructor(directory: string, ledger: DatabaseSync) {
@@ -120,7 +122,7 @@ export class RecordIndex {
       let hash = ''
       for (const { data } of blocksFrom(this.#ledger, from)) {
         for (const place of listRecordSpans(data)) {
-          const record = decode(recordText(data, place))
+          const record = decode(shownText(this.#ledger, recordText(data, place)))
           if (record.seq < from) continue
           this.#add(record)
           seq = record.seq
@@ -130,7 +132,7 @@ export class RecordIndex {
         if (seq - from + 1 >= recordsMax) break
       }
       if (seq >= from) {
-        this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
+        this.#statements.through.run(seq, Buffer.from(hash, 'latin1'), this.#since)
         this.#counts.flush(this.#statements)
       }
       this.database.exec('COMMIT')
@@ -156,23 +158,40 @@ export class RecordIndex {
   /** Returns the number up to which the index matches this ledger. */
   #fitting(): number {
     const base = readBase(this.#ledger)
-    const row = this.database.prepare('SELECT seq, hash FROM through').get()
+    const row = this.database.prepare('SELECT seq, hash, since FROM through').get()
     const known = row && asBuffer(row.hash as Uint8Array).toString('latin1')
     this.#counts.clear()
-    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) return Number(row.seq)
-    this.#words.clear()
-    this.#leaves = undefined
+    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) {
+      this.#since = row.since === null ? null : Number(row.since)
+      if (this.#since === null || base.seq - this.#since <= Number(row.seq) - base.seq)
+        return Number(row.seq)
+      // More was dropped than is left, and the texts of it are still among the words: it is built again.
+      this.#since = null
+      this.#statements.through.run(base.seq, Buffer.from(base.hash, 'latin1'), null)
+      return base.seq
+    }
+    this.#since = base.seq
+    this.#forget()
     this.database.exec(
       `DELETE FROM calls; DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
-      DELETE FROM minutes; DELETE FROM hours; DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`,
+      DELETE FROM through; ${FORGET_WORDS}`,
     )
     return base.seq
   }
 
-  /** The first record of the index, if the ledger no longer has it. */
+  #forget(): void {
+    this.#words.clear()
+    this.#leaves = undefined
+  }
+
+  /** The first record of the index, if the ledger no longer has it, or the index is emptied. */
   get #firstDropped(): number | undefined {
     const first = this.database.prepare(FIRST).get()?.first
-    return first == null || Number(first) > readBase(this.#ledger).seq ? undefined : Number(first)
+    return first == null || Number(first) > this.#dropUntil ? undefined : Number(first)
+  }
+
+  get #dropUntil(): number {
+    return this.#since === null ? Number.MAX_SAFE_INTEGER : readBase(this.#ledger).seq
   }
 
   /**
@@ -181,9 +200,12 @@ export class RecordIndex {
    */
   #dropSome(recordsMax: number): number {
     const first = this.#firstDropped
-    if (first === undefined) return 0
+    if (first === undefined) {
+      if (this.#since === null) this.#beginAnew()
+      return 0
+    }
     const most = recordsMax * DROPPED_PER_INDEXED
-    const through = Math.min(readBase(this.#ledger).seq, first + most - 1)
+    const through = Math.min(this.#dropUntil, first + most - 1)
     this.database.exec(uncountUpTo(through))
     this.database.exec(
       `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
@@ -191,6 +213,14 @@ export class RecordIndex {
       DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
     )
     return Math.ceil((through - first + 1) / DROPPED_PER_INDEXED)
+  }
+
+  #beginAnew(): void {
+    const { hash, seq } = readBase(this.#ledger)
+    this.#since = seq
+    this.#forget()
+    this.database.exec(FORGET_WORDS)
+    this.#statements.through.run(seq, Buffer.from(hash, 'latin1'), seq)
   }
 
   /** Roots of complete subtrees only: what is between is quick to read. */
@@ -207,8 +237,8 @@ export class RecordIndex {
     const { table, before, words, after, values: judged = [] } = toIndexRow(record)
     const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
     this.#statements[table].run(...values)
-    for (const [path, value] of judged)
-      this.#statements.judged.run(this.#intern(path), record.seq, value)
+    const call = record.kind === 'outcome' ? record.intent : record.seq
+    for (const [path, value] of judged) this.#statements.judged.run(this.#intern(path), call, value)
     if (table === 'calls') this.#counts.add(values)
   }
 
@@ -237,6 +267,7 @@ export function emptyIndex(directory: string): void {
       database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
     database.exec(INDEX_SCHEMA)
   })
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 
 /** A file that is not a database is replaced. */

@@ -1,6 +1,6 @@
 // Counters after a restart are what they were: the charges of intents are restored with their age.
 
-import type { LimitCharge } from '@sluice/policy/core/counters'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'

@@ -4,6 +4,7 @@
 // `counters.restore`.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { listRecordSpans } from '../chain/block.ts'
 import { type Block, blocksFrom } from '../chain/read.ts'
 import { decodeCharges } from '../records/decoding.ts'
@@ -16,12 +17,19 @@ import { header, readHeader } from '../records/header.ts'
  */
 const OLD_BLOCKS_IN_A_ROW_MAX = 1_000
 
+/** What one call took from limits that still count it. */
+export interface PastCharges {
+  readonly charges: readonly LimitCharge[]
+  /** How long ago the call was; negative if the clock was set back. */
+  readonly ageMs: number
+}
+
 export function* restoreLimits(
   database: DatabaseSync,
   nowMs: number,
   longestWindowMs: number,
   after = 0,
-) {
+): Generator<PastCharges, void> {
   const sinceMs = nowMs - longestWindowMs
   // No record is older than the one before it: one that was written while the clock was set back
   // would be taken for an old one, and its charge forgotten.

@@ -2,7 +2,7 @@
 // has only the id. Looked up in the index, and in the newest records where the index is behind.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { recordsBackwards } from '../chain/read.ts'
 import { describeClient } from '../records/describe-client.ts'
 import { SESSION_NAMES_KEPT, SESSION_NAMES_READ_MAX } from '../records/limits.ts'

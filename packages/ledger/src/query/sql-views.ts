@@ -2,10 +2,10 @@
 // approvals. Temporary, created for every query, so they cost nothing to store. Left joins
 // throughout: SQLite omits those that a query does not need.
 
-import { toWords } from '@sluice/policy/core/word-set'
+import { toWords } from '@sluice/policy/structures/word-set'
 
 const WORDS = toWords(
-  'principal agent session server method name tool category action code rule reason shadow parent',
+  'principal agent session server method name tool category action code rule reason shadow parent approval',
 )
 
 /** Fields of the event of a session's first use; `client` is what the client calls itself. */
@@ -15,6 +15,17 @@ const SESSION_FIELDS = toWords('session principal kind client servers')
 const APPROVAL_FIELDS = toWords(
   'request principal agent session server name by kind proof channel comment',
 )
+
+/** Steps from one path of recorded values to the next: their rows are not read. */
+export const PATHS = `WITH RECURSIVE paths (path) AS (SELECT min(path) FROM main.judged UNION ALL
+  SELECT (SELECT min(path) FROM main.judged WHERE path > paths.path) FROM paths WHERE path IS NOT NULL)`
+
+/** What a person has decided on a call, and why. */
+const VERDICT = toWords('step by kind proof channel comment')
+
+/** The recorded values of a call as one JSON object. Steps from path to path: there is no index by call. */
+const RECORDED = `(${PATHS} SELECT json_group_object(w.text, j.value) FROM paths p
+  CROSS JOIN main.judged j ON j.path = p.path AND j.seq = c.seq JOIN main.words w ON w.id = j.path)`
 
 const RECORD = ['seq', 'time', 'at']
 const ORIGIN = ['gate', 'gate_seq']
@@ -33,6 +44,7 @@ export const viewsOf = (isMerged: boolean): string => `
   CREATE TEMP VIEW calls AS SELECT c.seq, ${TIME('c.at')} AS time, c.at,
     ${WORDS.map((word) => `w_${word}.text AS ${word}`).join(', ')},
     c.unknown, w_status.text AS status, o.duration AS duration_ms, o.bytes, o.error,
+    ${RECORDED} AS args,
     ${originOf('c.seq', isMerged)}
   FROM main.calls c
     ${WORDS.map((word) => `LEFT JOIN main.words w_${word} ON w_${word}.id = c.${word}`).join('\n')}
@@ -51,13 +63,24 @@ export const viewsOf = (isMerged: boolean): string => `
     substr(w.text, ${'approval-'.length + 1}) AS step,
     ${APPROVAL_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')},
     ${originOf('e.seq', isMerged)}
-  FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text GLOB 'approval-*';`
+  FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text GLOB 'approval-*';
+  CREATE TEMP VIEW decided AS SELECT c.*, ${VERDICT.map((column) => `a."${column}"`).join(', ')}, a.time AS decided
+  FROM calls c JOIN approvals a ON a.request = c.approval
+  WHERE c.approval <> '' AND a.step IN ('approved', 'denied');`
+
+const CALL_COLUMNS = [
+  ...RECORD,
+  ...WORDS,
+  ...toWords('unknown status duration_ms bytes error args'),
+  ...ORIGIN,
+]
 
 /** The columns of the views, as help and errors list them. */
 export const VIEW_COLUMNS = {
-  calls: [...RECORD, ...WORDS, ...toWords('unknown status duration_ms bytes error'), ...ORIGIN],
+  calls: CALL_COLUMNS,
   recorded: ['seq', 'path', 'value'],
   events: [...RECORD, 'name', 'detail', ...ORIGIN],
   sessions: [...RECORD, ...SESSION_FIELDS, ...ORIGIN],
   approvals: [...RECORD, 'step', ...APPROVAL_FIELDS, ...ORIGIN],
+  decided: [...CALL_COLUMNS, ...VERDICT, 'decided'],
 } as const

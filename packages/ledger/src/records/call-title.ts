@@ -41,6 +41,7 @@ export function commandLineOf(
   name: string,
   judged: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const line = name === 'Bash' ? judged['args.command'] : undefined
+  const isShell = name === 'Bash' || name === 'BashOutside'
+  const line = isShell ? judged['args.command'] : undefined
   return typeof line === 'string' ? line : undefined
 }

@@ -1,60 +1,147 @@
 // Decodes records, for queries, exports and restarts. What is not a record of a known version is a
 // LedgerError that names its position; nothing is guessed.
 
-import type { Action } from '@sluice/policy/core/actions'
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import type { Decimal } from '@sluice/policy/core/decimal'
-import type { DecisionInputs, OmittedInput } from '@sluice/policy/core/decision-inputs'
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Action } from '@sluice/policy/calls/actions'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import type {
+  DecisionInput,
+  DecisionInputs,
+  OmittedInput,
+} from '@sluice/policy/calls/decision-inputs'
+import type { Category } from '@sluice/policy/calls/tools'
+import type { Decimal } from '@sluice/policy/values/decimal'
+import { ExactNumber, type JsonValue } from '@sluice/policy/values/json'
+import type { AnswerChange } from './answer-changes.ts'
 import { ENCODING_VERSION, KINDS } from './encoding.ts'
 import { LedgerError } from './errors.ts'
-import type { DecisionEntry, LedgerRecord, RecordedDecision, Status } from './record.ts'
+import { showNames } from './names.ts'
+import type {
+  DecisionEntry,
+  DecisionRecord,
+  LedgerRecord,
+  RecordedDecision,
+  Status,
+} from './record.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: fields by place; the hash says that we wrote them
-type RecordArray = any[]
+// The fields of records by place, as encoding.ts writes them. Nothing checks them before they are read: the hash of a
+// record says that a gate wrote it.
+
+type HeadFields = [version: number, seq: number, kind: number, atMs: number]
+/** Where the charges of an intent or a refusal begin, and what an outcome or an event has instead. */
+const BODY_AT = 4
+type ChargesFields = [limits: ChargeFields[], shadow: ShadowFields[]]
+const CALLER_AT = 6
+type CallerFields = [
+  callId: StoredText,
+  principalId: StoredText,
+  principalKind: StoredText,
+  agent: StoredText | null,
+  session: StoredText,
+  server: StoredText,
+  method: StoredText,
+  name: StoredText,
+  category: Category | null,
+]
+const VERDICT_AT = 15
+type VerdictFields = [
+  policy: StoredText,
+  action: Action,
+  code: string,
+  rule: StoredText,
+  reason: StoredText,
+  guardrails: GuardrailFields[],
+  judged: 0 | InputFields[],
+  argsDigest: string | null,
+  unknown?: boolean,
+  parent?: string | null,
+  approval?: string,
+]
+type OutcomeFields = [
+  intent: number,
+  status: Status,
+  durationMs: number,
+  bytes: number,
+  errorCode: number | null,
+  digest: string | null,
+  labels: StoredText[],
+  attempts: number,
+  givenBack: boolean,
+  changes?: ChangeFields[],
+]
+type EventFields = [name: StoredText, detail: JsonValue]
+type ChargeFields = [
+  key: string,
+  kind: LimitCharge['kind'],
+  windowMs: number,
+  max: string,
+  amount: string,
+]
+type ShadowFields = [
+  rule: StoredText,
+  action: Action,
+  code: string,
+  reason: StoredText,
+  limits: ChargeFields[],
+]
+type GuardrailFields = [
+  name: StoredText,
+  rule: StoredText,
+  action: Action | null,
+  undecided: boolean,
+]
+type ChangeFields = [change: AnswerChange['change'], kind: StoredText, count: number]
+type InputFields = [name: StoredText, value: StoredInput]
+type StoredText = string | TruncatedText
+/** An array has the text of a number that no double represents. */
+type StoredInput = StoredText | number | boolean | null | OmittedInput | [number: string]
+
+interface TruncatedText {
+  readonly cut: string
+  readonly length: number
+  readonly sha256: string
+}
 
 export function decode(text: string): LedgerRecord {
   const fields = parseRecordJson(text)
   return refusingDamage(() => toRecord(fields))
 }
 
-function toRecord(fields: RecordArray): LedgerRecord {
-  const [version, seq, kind, atMs, ...rest] = fields
+function toRecord(fields: unknown[]): LedgerRecord {
+  const [version, seq, kind, atMs] = fields as HeadFields
   if (version !== ENCODING_VERSION)
     throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
   switch (kind) {
     case KINDS.intent:
-      return decisionEntry('intent', seq, atMs, rest)
     case KINDS.refusal:
-      return decisionEntry('refusal', seq, atMs, rest)
-    case KINDS.outcome: {
-      const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts] = rest
-      const [givenBack, changes = []] = rest.slice(8)
-      return {
-        kind: 'outcome',
-        seq,
-        intent,
-        atMs,
-        status: status as Status,
-        durationMs,
-        bytes,
-        errorCode,
-        digest,
-        labels: labels.map(text_),
-        attempts,
-        givenBack,
-        changes: changes.map(([change, kind, count]: RecordArray) => ({
-          change,
-          kind: text_(kind),
-          count,
-        })),
-      }
+      return decodeDecision(fields)
+    case KINDS.outcome:
+      return decodeOutcome(seq, atMs, fields.slice(BODY_AT) as OutcomeFields)
+    case KINDS.event: {
+      const [name, detail] = fields.slice(BODY_AT) as EventFields
+      return { kind: 'event', seq, atMs, name: decodeText(name), detail }
     }
-    case KINDS.event:
-      return { kind: 'event', seq, atMs, name: text_(rest[0]), detail: rest[1] as JsonValue }
     default:
       throw broken(`record ${seq} is of no known kind (\`${kind}\`)`)
+  }
+}
+
+function decodeOutcome(seq: number, atMs: number, body: OutcomeFields): LedgerRecord {
+  const [intent, status, durationMs, bytes, errorCode, digest, labels, ...last] = body
+  const [attempts, givenBack, changes = []] = last
+  return {
+    kind: 'outcome',
+    seq,
+    intent,
+    atMs,
+    status,
+    durationMs,
+    bytes,
+    errorCode,
+    digest,
+    labels: labels.map(decodeText),
+    attempts,
+    givenBack,
+    changes: changes.map(([change, kind, count]) => ({ change, kind: decodeText(kind), count })),
   }
 }
 
@@ -68,18 +155,13 @@ export interface RestoredCall
 /** Decodes the call of an intent or a refusal. */
 export function decodeCall(text: string): RestoredCall {
   const fields = parseRecordJson(text)
-  const [version, seq, kind, atMs] = fields
+  const [version, seq, kind] = fields as HeadFields
   if (version !== ENCODING_VERSION || (kind !== KINDS.intent && kind !== KINDS.refusal))
     throw broken(`record ${seq} is not a call`)
-  return refusingDamage(() => ({
-    kind: kind === KINDS.intent ? 'intent' : 'refusal',
-    seq,
-    atMs,
-    session: text_(fields[10]),
-    server: text_(fields[11]),
-    method: text_(fields[12]),
-    name: text_(fields[13]),
-  }))
+  return refusingDamage(() => {
+    const { kind, seq, atMs, session, server, method, name } = decodeCaller(fields)
+    return { kind, seq, atMs, session, server, method, name }
+  })
 }
 
 /**
@@ -90,17 +172,15 @@ export function decodeCharges(data: Buffer, at: number): LimitCharge[] {
   const middle = endOfArray(data, at)
   const end = endOfArray(data, middle + 1)
   if (end - at === '[],[]'.length) return []
-  const [limits, shadow] = parseRecordJson(`[${data.toString('utf8', at, end)}]`) as [
-    RecordArray,
-    RecordArray,
-  ]
+  const text = showNames(data.toString('utf8', at, end), () => undefined)
+  const [limits, shadow] = parseRecordJson(`[${text}]`) as ChargesFields
   return refusingDamage(() => [
     ...limits.map(decodeCharge),
-    ...shadow.flatMap((decision) => decision[4].map(decodeCharge) as LimitCharge[]),
+    ...shadow.flatMap(([, , , , charges]) => charges.map(decodeCharge)),
   ])
 }
 
-/** Fields are read by position without type checks: a mismatch is damage. */
+/** A field that is not what its place says is damage. */
 function refusingDamage<Result>(read: () => Result): Result {
   try {
     return read()
@@ -128,7 +208,7 @@ function endOfText(data: Buffer, start: number): number {
   return at
 }
 
-function parseRecordJson(text: string): RecordArray {
+function parseRecordJson(text: string): unknown[] {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -140,62 +220,68 @@ function parseRecordJson(text: string): RecordArray {
 }
 
 /** Every record of a call is decoded for the index, so without a spread that is not the first member: that is slow. */
-function decisionEntry<Kind extends 'intent' | 'refusal'>(
-  kind: Kind,
-  seq: number,
-  atMs: number,
-  fields: RecordArray,
-): DecisionEntry & { readonly kind: Kind; readonly seq: number } {
-  const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
-  const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest] =
-    fields.slice(10)
-  const [unknown, parent] = fields.slice(19)
+function decodeDecision(fields: unknown[]): DecisionRecord {
+  const [limits, shadow] = fields.slice(BODY_AT) as ChargesFields
+  const [policy, action, code, rule, reason, guardrails, judged, argsDigest, ...last] =
+    fields.slice(VERDICT_AT) as VerdictFields
+  const [unknown, parent, approval] = last
   const decision: RecordedDecision = {
-    action: action as Action,
+    action,
     code,
-    rule: text_(rule),
-    reason: text_(reason),
-    guardrails: guardrails.map(([name, rule, action, undecided]: RecordArray) => {
-      const match = { name: text_(name), rule: text_(rule), undecided }
+    rule: decodeText(rule),
+    reason: decodeText(reason),
+    guardrails: guardrails.map(([name, rule, action, undecided]) => {
+      const match = { name: decodeText(name), rule: decodeText(rule), undecided }
       return action === null ? match : { ...match, action }
     }),
     limits: limits.map(decodeCharge),
-    shadow: shadow.map(([rule, action, code, reason, limits]: RecordArray) => ({
-      rule: text_(rule),
+    shadow: shadow.map(([rule, action, code, reason, limits]) => ({
+      rule: decodeText(rule),
       action,
       code,
-      reason: text_(reason),
+      reason: decodeText(reason),
       limits: limits.map(decodeCharge),
     })),
   }
-  const whoAndWhat = {
-    kind,
-    seq,
-    atMs,
-    callId: text_(callId),
-    principal: { id: text_(id), kind: text_(principalKind) },
-    agent: agent === null ? null : text_(agent),
-    session: text_(session),
-    server: text_(server),
-    method: text_(method),
-    name: text_(name),
-    category: category as Category | null,
-  }
+  const whoAndWhat = decodeCaller(fields)
   const entry = {
     ...(unknown === true ? { ...whoAndWhat, unknown } : whoAndWhat),
-    policy: text_(policy),
+    policy: decodeText(policy),
     decision,
     judged: decodeInputs(judged),
     argsDigest,
   }
-  return parent === undefined ? entry : { ...entry, parent }
+  // Without a parent there is nothing, or null before an approval.
+  const call = parent == null ? entry : { ...entry, parent }
+  return approval === undefined ? call : { ...call, approval }
 }
 
-function decodeCharge([key, kind, windowMs, max, amount]: RecordArray): LimitCharge {
+function decodeCaller(fields: unknown[]) {
+  const [, seq, kind, atMs] = fields as HeadFields
+  const [callId, id, principalKind, agent, session, server, method, name, category] = fields.slice(
+    CALLER_AT,
+    VERDICT_AT,
+  ) as CallerFields
+  return {
+    kind: kind === KINDS.intent ? ('intent' as const) : ('refusal' as const),
+    seq,
+    atMs,
+    callId: decodeText(callId),
+    principal: { id: decodeText(id), kind: decodeText(principalKind) },
+    agent: agent === null ? null : decodeText(agent),
+    session: decodeText(session),
+    server: decodeText(server),
+    method: decodeText(method),
+    name: decodeText(name),
+    category,
+  }
+}
+
+function decodeCharge([key, kind, windowMs, max, amount]: ChargeFields): LimitCharge {
   return { key, kind, windowMs, max: decodeDecimal(max), amount: decodeDecimal(amount) }
 }
 
-/** Decodes a decimal. The parser of core is not used, because a product of two amounts has more digits than an
+/** Decodes a decimal. `parseDecimal` is not used, because a product of two amounts has more digits than an
  * amount may have. */
 function decodeDecimal(text: string): Decimal {
   const point = text.indexOf('.')
@@ -203,33 +289,22 @@ function decodeDecimal(text: string): Decimal {
   return { units: BigInt(text.replace('.', '')), scale: text.length - point - 1 }
 }
 
-function decodeInputs(fields: 0 | RecordArray): DecisionInputs {
+function decodeInputs(fields: 0 | InputFields[]): DecisionInputs {
   if (fields === 0) return {}
-  return Object.fromEntries(
-    fields.map(([name, value]) => [
-      text_(name),
-      Array.isArray(value)
-        ? new ExactNumber(value[0])
-        : typeof value === 'object' && value !== null
-          ? decodeText(value)
-          : value,
-    ]),
-  )
+  return Object.fromEntries(fields.map(([name, value]) => [decodeText(name), decodeInput(value)]))
 }
 
-function decodeText(value: TruncatedText | OmittedInput): string | OmittedInput {
-  return 'is' in value ? { is: value.is } : text_(value)
-}
-
-interface TruncatedText {
-  readonly cut: string
-  readonly length: number
-  readonly sha256: string
+function decodeInput(value: StoredInput): DecisionInput {
+  if (Array.isArray(value)) return new ExactNumber(value[0])
+  if (typeof value !== 'object' || value === null) return value
+  return 'is' in value ? { is: value.is } : decodeText(value)
 }
 
 /** A truncated text is shown with what is known of the rest. */
-function text_(value: string | TruncatedText): string {
+function decodeText(value: StoredText): string {
   if (typeof value === 'string') return value
+  if (typeof value?.cut !== 'string' || typeof value.length !== 'number')
+    throw broken(`a record has \`${JSON.stringify(value)}\` in the place of a text`)
   return `${value.cut}… (${value.length} characters, sha256 ${value.sha256})`
 }
 

@@ -1,15 +1,15 @@
 // The encoding is injective: different records never encode the same, and everything round-trips.
 
-import { ACTIONS } from '@sluice/policy/core/actions'
-import { formatDecimal } from '@sluice/policy/core/decimal'
-import { ExactNumber } from '@sluice/policy/core/json'
-import { CATEGORIES } from '@sluice/policy/core/tools'
+import { ACTIONS } from '@sluice/policy/calls/actions'
+import { CATEGORIES } from '@sluice/policy/calls/tools'
+import { formatDecimal } from '@sluice/policy/values/decimal'
+import { ExactNumber } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
 import { decisionEntry } from '../decision-entries.test-support.ts'
 import { ANSWER_CHANGES } from './answer-changes.ts'
-import { decode, decodeCharges } from './decoding.ts'
+import { decode, decodeCall, decodeCharges } from './decoding.ts'
 import { encode } from './encoding.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
 import { type LedgerEntry, STATUSES } from './record.ts'
@@ -62,6 +62,8 @@ const entry = fc.oneof(
     }),
     judged: fc.dictionary(text, value, { maxKeys: 3, noNullPrototype: true }),
     unknown: fc.constantFrom(true, undefined),
+    parent: fc.option(text, { nil: undefined }),
+    approval: fc.option(text, { nil: undefined }),
   }),
   fc.record({
     kind: fc.constant('outcome'),
@@ -111,6 +113,13 @@ describe('encoding', () => {
     const one = { ...decisionEntry(1), kind: 'intent' } as const
     expect(encode(one, 1)).not.toBe(encode(one, 2))
     expect(encode(one, 1)).not.toBe(encode({ ...one, kind: 'refusal' }, 1))
+  })
+
+  test.each(['5', 'null', '{"cut":5}'])('%s in the place of a text is damage', (damage) => {
+    const good = encode({ ...decisionEntry(1, { name: 'the-name' }), kind: 'intent' }, 1)
+    const damaged = good.replace('"the-name"', damage)
+    for (const read of [decode, decodeCall])
+      expect(() => read(damaged)).toThrow(`a record has \`${damage}\` in the place of a text`)
   })
 
   test('a long text is stored as its start and a digest, and differs by its end', () => {

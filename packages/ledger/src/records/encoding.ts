@@ -2,15 +2,15 @@
 // Versioned and injective: different records never encode the same. The same bytes are hashed and
 // stored, so no canonical rewriting is needed.
 
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { type Decimal, formatDecimal, ONE } from '@sluice/policy/core/decimal'
-import type { GuardrailMatch } from '@sluice/policy/core/decision'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import type { GuardrailMatch } from '@sluice/policy/calls/decision'
 import {
   type DecisionInput,
   type DecisionInputs,
   isOmittedInput,
-} from '@sluice/policy/core/decision-inputs'
-import { ExactNumber, type JsonValue, quoteJson } from '@sluice/policy/core/json'
+} from '@sluice/policy/calls/decision-inputs'
+import { type Decimal, formatDecimal, ONE } from '@sluice/policy/values/decimal'
+import { ExactNumber, type JsonValue, quoteJson } from '@sluice/policy/values/json'
 import type { AnswerChange } from './answer-changes.ts'
 import { LedgerError } from './errors.ts'
 import {
@@ -36,7 +36,11 @@ export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
  * every call.
  */
 export function encode(entry: LedgerEntry, seq: number): string {
-  return `[${ENCODING_VERSION},${seq}${encodeBody(entry)}`
+  return toRecordText(seq, encodeBody(entry))
+}
+
+export function toRecordText(seq: number, body: string): string {
+  return `[${ENCODING_VERSION},${seq}${body}`
 }
 
 /** Encodes what follows the number of a record. A shared store numbers records itself. */
@@ -67,8 +71,8 @@ function timeText(atMs: number): string {
 }
 
 /**
- * Limits and shadow first: a restart reads no further. `unknown` and `parent` are last and only written if there is
- * one: nearly every record ends before them, and those of older ledgers do.
+ * Limits and shadow first: a restart reads no further. `unknown`, `parent` and `approval` are last and only written if
+ * there is one: nearly every record ends before them, and those of older ledgers do.
  */
 function encodeDecision(of: DecisionEntry): string {
   const { decision } = of
@@ -78,7 +82,11 @@ function encodeDecision(of: DecisionEntry): string {
   return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoteJson(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${lastText(of)}`
 }
 
-function lastText({ unknown = false, parent }: DecisionEntry): string {
+function lastText({ unknown = false, parent, approval }: DecisionEntry): string {
+  if (approval !== undefined) {
+    const parentText = parent === undefined ? 'null' : quoteJson(parent)
+    return `,${unknown},${parentText},${quoteJson(approval)}`
+  }
   if (parent !== undefined) return `,${unknown},${quoteJson(parent)}`
   return unknown ? ',true' : ''
 }
@@ -99,7 +107,7 @@ function changesText(changes: readonly AnswerChange[]): string {
 /** Who calls what, and the decision. */
 type DecisionFields = Omit<
   DecisionEntry,
-  'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown' | 'parent'
+  'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown' | 'parent' | 'approval'
 >
 
 /** Encoded parts by session: calls of one session mostly share them. */

@@ -1,7 +1,7 @@
 // Errors of the ledger. No record, no call: on any of these the caller forwards nothing.
 // docs/reference/errors.md lists the same codes.
 
-import { CodedError } from '@sluice/policy/core/coded-error'
+import { CodedError } from '@sluice/policy/structures/coded-error'
 import type { StoreErrorCode } from '../store/errors.ts'
 
 export const ERRORS = {

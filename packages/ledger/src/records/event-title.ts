@@ -1,6 +1,6 @@
 // Events of the ledger in words, for the console and the command line. Pure.
 
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 /** The event that a person has handled an alert: the console reads it back. */
 export const ALERT_HANDLED = 'alert-handled'
 
@@ -35,6 +35,7 @@ const TITLES: Readonly<Record<string, string>> = {
   labels: 'Labels seen',
   proof: 'Person proved who they are',
   'proof-refused': 'Proof of a person refused',
+  'person-forgotten': 'Person forgotten',
   restore: 'Backup restored',
   recovery: 'Ledger recovered',
   'ledger-recovery': 'Ledger recovered',
@@ -47,12 +48,14 @@ const TITLES: Readonly<Record<string, string>> = {
   lock: 'Tools locked',
   'agents-trust': 'Installation trusted',
   'traces-start': 'Recording of sessions started',
+  quiet: 'Question of a client answered',
   'traces-stop': 'Recording of sessions stopped',
   'traces-export': 'Recorded sessions exported',
 }
 
 /** Titles of events whose `how` says what happened. */
 const TITLES_BY_HOW: Readonly<Record<string, string>> = {
+  'policy waiting': 'A policy waits to be applied',
   'alert over': 'Alert over',
   'pin new': 'New tools',
   'pin refused': 'Definition refused',

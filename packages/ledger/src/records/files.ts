@@ -45,13 +45,21 @@ const MERGED = `
   ) STRICT, WITHOUT ROWID;`
 
 /**
- * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
- * are allowed and have no agent, no shadow decision and no program that made them, so an index on those values would cost much and find nothing.
+ * Texts are stored once and referenced by number; `through` is the last indexed record, and its `since` the record
+ * after which the index begins, or null while it is emptied to be built again. Most calls
+ * are allowed and have no agent, no shadow decision, no program that made them and no approval, so an index on those values would cost much and find nothing.
  * `minutes` and `hours` count calls, see query/call-counts.ts.
  * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
- * proofs. `judged` has the values of arguments that rules read, see records/recorded-values.ts.
+ * proofs. `judged` has the values of arguments that rules read, and tags of a call, see records/recorded-values.ts.
  */
-export const USUAL_WORDS = { action: 1, code: 2, agent: 3, shadow: 3, parent: 3 } as const
+export const USUAL_WORDS = {
+  action: 1,
+  code: 2,
+  agent: 3,
+  shadow: 3,
+  parent: 3,
+  approval: 3,
+} as const
 export const INDEX_SCHEMA = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
   INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, '');
@@ -72,6 +80,7 @@ export const INDEX_SCHEMA = `
     reason INTEGER NOT NULL,
     shadow INTEGER NOT NULL,
     parent INTEGER NOT NULL,
+    approval INTEGER NOT NULL,
     unknown INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX calls_at ON calls (at);
@@ -84,6 +93,7 @@ export const INDEX_SCHEMA = `
   CREATE INDEX calls_code ON calls (code) WHERE code <> 2;
   CREATE INDEX calls_shadow ON calls (shadow) WHERE shadow <> 3;
   CREATE INDEX calls_parent ON calls (parent) WHERE parent <> 3;
+  CREATE INDEX calls_approval ON calls (approval) WHERE approval <> 3;
   CREATE TABLE judged (
     path INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -123,7 +133,12 @@ export const INDEX_SCHEMA = `
     PRIMARY KEY (kind, hour, word, action, code)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
-  CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+  CREATE TABLE through (
+    id INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    since INTEGER
+  ) STRICT;`
 /** An index is rebuilt rather than migrated. */
 const INDEX_ANEW = [
   'words',
@@ -150,11 +165,13 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', '', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = [...Array(11).fill(''), INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 
 /** In the data directory, the folder with the copy of the records of all gates and its index. */
 export const MERGED_FOLDER = 'cluster'
+/** The names of people and callers, see names.ts. */
+export const NAMES_FILE = 'ledger-names.db'
 export const RESERVE_FILE = 'ledger.reserve'
 export const CHECKPOINTS_FILE = 'ledger-checkpoints.jsonl'

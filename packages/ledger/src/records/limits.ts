@@ -31,6 +31,10 @@ export const KEPT_OUTCOMES_MAX = 10_000
  * full.
  */
 export const REMEMBERED_SESSIONS_MAX = 1_000
+/** Names of callers and people whose token is cached; the cache is cleared when it is full. */
+export const REMEMBERED_NAMES_MAX = 10_000
+/** Counters of limits whose name in records is cached; the cache is cleared when it is full. */
+export const REMEMBERED_COUNTERS_MAX = 10_000
 /** How long an outcome waits to be committed with a call, before it gets a commit of its own. */
 export const OUTCOME_DELAY_MS_MAX = 10
 /** First pause before writing is retried; it doubles with each further failure. */

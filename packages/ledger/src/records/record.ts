@@ -3,10 +3,10 @@
 // only digests of their text and the values that expressions read (`record: judged`).
 
 import { hash } from 'node:crypto'
-import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
-import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
-import type { JsonValue } from '@sluice/policy/core/json'
-import type { Category } from '@sluice/policy/core/tools'
+import type { Decision, ShadowDecision } from '@sluice/policy/calls/decision'
+import type { DecisionInputs } from '@sluice/policy/calls/decision-inputs'
+import type { Category } from '@sluice/policy/calls/tools'
+import type { JsonValue } from '@sluice/policy/values/json'
 import type { AnswerChange } from './answer-changes.ts'
 import type { CallIdentity } from './call-title.ts'
 
@@ -40,6 +40,9 @@ export interface DecisionEntry extends CallIdentity {
   readonly argsDigest: string | null
   /** The call of `run_code` whose program made this one. */
   readonly parent?: string
+  /** The request for approval, or the standing approval, that the decision is about: that the call waits for, was
+   * refused by, or is made with. Records of older versions have none. */
+  readonly approval?: string
 }
 
 export interface OutcomeEntry {
@@ -64,6 +67,10 @@ export interface OutcomeEntry {
 export type OutcomeInput = Pick<OutcomeEntry, 'atMs' | 'status'> & {
   readonly [Field in keyof OutcomeEntry]?: OutcomeEntry[Field] | undefined
 }
+
+/** The event of a question that the gate answered in the place of a client's user. Its detail has the number of the
+ * intent as `call`. */
+export const QUIET_EVENT = 'quiet'
 
 export interface GateEvent {
   readonly atMs: number

@@ -1,12 +1,19 @@
 // Collects the events of a report: what was pending approval and who decided, definitions that were
 // accepted or refused, and what happened to the gate itself.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
+import type { ApprovalReportRow, DeciderRow, DefinitionRow, EventRow } from './report.ts'
 import type { Source } from './source.ts'
 
-function noted(source: Source, glob: string) {
+interface ReportEvent {
+  readonly atMs: number
+  readonly name: string
+  readonly detail: JsonObject
+}
+
+function noted(source: Source, glob: string): ReportEvent[] {
   return source
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM words w
@@ -24,7 +31,7 @@ function noted(source: Source, glob: string) {
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export function listDefinitions(source: Source) {
+export function listDefinitions(source: Source): DefinitionRow[] {
   const pins = source.isOfAll ? noted(source, 'pin') : []
   const accepted = pins.flatMap(({ atMs, detail }) => {
     const tools = Array.isArray(detail.tools) ? detail.tools : []
@@ -41,6 +48,7 @@ export function listDefinitions(source: Source) {
   const calls = source.group({
     words: { tool: 'c.tool' },
     figures: { count: 'count(*)', atMs: 'max(c.at)' },
+    orderBy: 'count',
     where: `c.code <> ${USUAL_WORDS.code} AND c.code = ${code}`,
   })
   const refused = calls.map(({ tool, count, atMs }) => ({
@@ -51,7 +59,7 @@ export function listDefinitions(source: Source) {
   return [...refused, ...accepted.slice(-REPORT_ROWS_MAX)]
 }
 
-function toPending(atMs: number, detail: JsonObject) {
+function toPending(atMs: number, detail: JsonObject): ApprovalReportRow {
   return {
     request: toText(detail.request),
     tool: `${toText(detail.server)}/${toText(detail.name)}`,
@@ -59,21 +67,24 @@ function toPending(atMs: number, detail: JsonObject) {
     atMs,
     became: 'pending',
     by: '',
-    waitedMs: null as number | null,
+    waitedMs: null,
     comment: '',
   }
 }
 
 const ENDS = ['approved', 'denied', 'expired', 'void']
 
-export function gatherApprovals(source: Source) {
+export function gatherApprovals(source: Source): {
+  readonly waited: readonly ApprovalReportRow[]
+  readonly deciders: readonly DeciderRow[]
+} {
   // Later steps of a request do not all name its caller.
   const all = noted(source, 'approval-*')
   const concerned = new Set(
     all.filter(({ detail }) => source.concerns(detail)).map(({ detail }) => detail.request),
   )
   const steps = all.filter(({ detail }) => concerned.has(detail.request))
-  const requests = new Map<string, ReturnType<typeof toPending>>()
+  const requests = new Map<string, ApprovalReportRow>()
   const deciders = new Map<string, { name: string; approved: number; denied: number }>()
   for (const { atMs, name, detail } of steps) {
     const step = name.slice('approval-'.length)
@@ -101,7 +112,7 @@ export function gatherApprovals(source: Source) {
 }
 
 /** Lists events of the gate itself or about the caller. Steps of approvals are reported separately. */
-export function listEvents(source: Source) {
+export function listEvents(source: Source): EventRow[] {
   const { sinceMs, untilMs, principal, agent } = source.scope
   const callers = Object.entries({ principal, agent }).flatMap(([field, name]) =>
     name === undefined ? [] : [{ sql: ` AND e.detail ->> '$.${field}' = ?`, name }],

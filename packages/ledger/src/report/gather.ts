@@ -8,6 +8,18 @@ import { SessionNames } from '../query/session-names.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
 import { gatherApprovals, listDefinitions, listEvents } from './gather-events.ts'
+import type {
+  LedgerReport,
+  LimitRow,
+  NewToolRow,
+  PrincipalRow,
+  RefusalReportRow,
+  ReportSession,
+  ShadowRow,
+  Span,
+  ToolRow,
+  Totals,
+} from './report.ts'
 import { type ReportScope, Source } from './source.ts'
 
 const SPANS = 42
@@ -17,14 +29,7 @@ export interface ReportDatabases {
   readonly index: DatabaseSync
 }
 
-/** The parts of a report, shown as a table, Markdown or HTML. */
-export type LedgerReport = ReturnType<typeof gatherReport>
-/** One of equal time spans, of which a report has the oldest first. */
-export type Span = LedgerReport['spans'][number]
-/** The decisions that rules in shadow mode would have made, beside the action of the policy in force. */
-export type ShadowRow = LedgerReport['shadow'][number]
-
-export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportScope) {
+export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportScope): LedgerReport {
   const source = new Source(index, scope)
   const { waited, deciders } = gatherApprovals(source)
   return {
@@ -47,7 +52,7 @@ export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportSc
 
 const REFUSED = `c.action <> ${USUAL_WORDS.action}`
 
-function sumTotals(source: Source) {
+function sumTotals(source: Source): Totals {
   const approvalWord = source.findWord('require_approval')
   const [rate, spend] = [source.findWord('RATE_LIMITED'), source.findWord('SPEND_LIMITED')]
   const [calls] = source.all(`SELECT count(*) AS calls, sum(${REFUSED}) AS refused,
@@ -75,7 +80,7 @@ function sumTotals(source: Source) {
   }
 }
 
-function listSpans(source: Source) {
+function listSpans(source: Source): Span[] {
   const { sinceMs, untilMs } = source.scope
   const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
   const approvalWord = source.findWord('require_approval')
@@ -101,7 +106,7 @@ const COUNT = 'count(*)'
 const PEOPLE = 'count(DISTINCT c.principal)'
 const LAST = 'max(c.at)'
 
-function listTools(source: Source) {
+function listTools(source: Source): ToolRow[] {
   const rows = source.group({
     words: { tool: 'c.tool' },
     figures: {
@@ -111,56 +116,61 @@ function listTools(source: Source) {
       averageMs: 'avg(o.duration)',
       people: PEOPLE,
     },
+    orderBy: 'calls',
     from: 'calls c LEFT JOIN outcomes o ON o.intent = c.seq',
   })
   return rows.map(({ averageMs, ...row }) => ({ ...row, averageMs: averageMs as number | null }))
 }
 
-function listPrincipals(source: Source) {
+function listPrincipals(source: Source): PrincipalRow[] {
   return source.group({
     words: { principal: 'c.principal' },
     figures: { calls: COUNT, refused: `sum(${REFUSED})`, tools: 'count(DISTINCT c.tool)' },
+    orderBy: 'calls',
   })
 }
 
-function listRefusals(source: Source) {
+function listRefusals(source: Source): RefusalReportRow[] {
   return source.group({
     words: { tool: 'c.tool', code: 'c.code', rule: 'c.rule', reason: 'c.reason' },
     figures: { count: COUNT, people: PEOPLE, lastMs: LAST },
+    orderBy: 'count',
     where: REFUSED,
   })
 }
 
-function listLimits(source: Source) {
+function listLimits(source: Source): LimitRow[] {
   const codes = ['RATE_LIMITED', 'SPEND_LIMITED'].map((code) => source.findWord(code))
   return source.group({
     words: { rule: 'c.rule', code: 'c.code', principal: 'c.principal' },
     figures: { count: COUNT, lastMs: LAST },
+    orderBy: 'count',
     where: `c.code <> ${USUAL_WORDS.code} AND c.code IN (${codes.join()})`,
   })
 }
 
-function listSessions(source: Source, names: SessionNames) {
+function listSessions(source: Source, names: SessionNames): ReportSession[] {
   const rows = source.group({
     words: { session: 'c.session', principal: 'min(c.principal)' },
     figures: { calls: COUNT, refused: `sum(${REFUSED})`, firstMs: 'min(c.at)' },
+    orderBy: 'calls',
     by: 'c.session',
   })
   names.load(rows.map(({ session }) => session))
-  // The client, marked as self-reported; empty if the ledger no longer says.
   return rows.map((row) => ({ ...row, name: names.nameOf(row.session) ?? '' }))
 }
 
-function listShadow(source: Source) {
+function listShadow(source: Source): ShadowRow[] {
   return source.group({
     words: { tool: 'c.tool', shadow: 'c.shadow', action: 'c.action' },
     figures: { count: COUNT, people: PEOPLE, lastMs: LAST },
+    orderBy: 'count',
     where: `c.shadow <> ${USUAL_WORDS.shadow}`,
   })
 }
 
 /** Lists tools whose first call of all is one of the report; those called first show nothing new. */
-function listNewTools(source: Source) {
+function listNewTools(source: Source): NewToolRow[] {
   const rows = source.all(
     `SELECT c.tool AS tool, count(*) AS calls, min(c.at) AS firstMs FROM calls c WHERE ${source.span}
     GROUP BY c.tool HAVING min(c.seq) = (SELECT min(b.seq) FROM calls b WHERE b.tool = c.tool)

@@ -7,8 +7,8 @@ import { allowed, decisionEntry, denied } from '../decision-entries.test-support
 import { Ledger } from '../ledger.ts'
 import { RecordIndex } from '../query/record-index.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
-import type { LedgerReport } from './gather.ts'
 import { gatherReport } from './gather.ts'
+import type { LedgerReport } from './report.ts'
 import { asHtml, asMarkdown } from './write-report.ts'
 
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 // A report as sections of tables, shared by the terminal, Markdown and HTML. Pure.
 
 import { describeEvent, titleOfEvent } from '../records/event-title.ts'
-import type { LedgerReport } from './gather.ts'
+import type { LedgerReport } from './report.ts'
 
 export interface ReportSection {
   readonly title: string

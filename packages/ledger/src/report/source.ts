@@ -2,7 +2,7 @@
 // numbers. Used by the collectors.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
 
 /** The calls that a report covers: all of a time range, or those of one caller or agent. */
@@ -19,6 +19,8 @@ type SqlRow = Readonly<Record<string, unknown>>
 export interface CallGroups<Word extends string, Figure extends string> {
   readonly words: Readonly<Record<Word, string>>
   readonly figures: Readonly<Record<Figure, string>>
+  /** The groups with the largest value of this figure come first; others may be cut off. */
+  readonly orderBy: NoInfer<Figure>
   readonly from?: string
   readonly where?: string
   readonly by?: string
@@ -61,21 +63,21 @@ export class Source {
   }
 
   /**
-   * The calls of the report in groups, those with the largest first figure first. Columns of `words` hold word
-   * numbers and are returned as texts; the groups are by all of them unless `by` says less.
+   * Reads the calls of the report in groups. Columns of `words` hold word numbers and are returned as texts; the
+   * groups are by all of them unless `by` says less.
    */
   group<Word extends string, Figure extends string>({
     words,
     figures,
+    orderBy,
     from = 'calls c',
     where = 'true',
     by = Object.values(words).join(),
   }: CallGroups<Word, Figure>): (Record<Word, string> & Record<Figure, number>)[] {
     const columns = Object.entries<string>({ ...words, ...figures })
-    const [order] = Object.keys(figures)
     const rows = this.all(
       `SELECT ${columns.map(([name, sql]) => `${sql} AS ${name}`).join()} FROM ${from}
-      WHERE ${where} AND ${this.span} GROUP BY ${by} ORDER BY ${order} DESC LIMIT ${REPORT_ROWS_MAX}`,
+      WHERE ${where} AND ${this.span} GROUP BY ${by} ORDER BY ${orderBy} DESC LIMIT ${REPORT_ROWS_MAX}`,
     )
     return rows.map((row) => {
       const texts = Object.keys(words).map((name) => [name, this.text(row[name])])

@@ -4,7 +4,7 @@
 import type { Page, PageBlock } from '@sluice/guard/show/page'
 import { singleHtmlOf } from '@sluice/guard/show/page-html'
 import { markdownOf } from '@sluice/guard/show/page-markdown'
-import type { LedgerReport, Span } from './gather.ts'
+import type { LedgerReport, Span } from './report.ts'
 import { buildSections, formatTitle, minute, type ReportSection } from './sections.ts'
 
 const WIDTH = 1_000

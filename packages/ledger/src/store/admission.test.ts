@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { ZERO } from '@sluice/policy/core/decimal'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { ZERO } from '@sluice/policy/values/decimal'
 import { afterAll, afterEach, test as baseTest, beforeAll, describe, expect } from 'vitest'
 import { rate } from '../../../../test/support/counters-model.ts'
 import {

@@ -2,9 +2,9 @@
 // approvals and records intents. A store admits each call as a whole or not at all. memory/admission.ts
 // (with a ledger in SQLite) and postgres/admission.ts implement it; both pass admission.test.ts.
 
-import type { Instant } from '@sluice/policy/core/clock'
-import type { LimitCharge, LimitStatus, LimitUsage, Receipt } from '@sluice/policy/core/counters'
-import { compareDecimal } from '@sluice/policy/core/decimal'
+import type { Instant } from '@sluice/policy/calls/clock'
+import type { LimitCharge, LimitStatus, LimitUsage, Receipt } from '@sluice/policy/calls/counters'
+import { compareDecimal } from '@sluice/policy/values/decimal'
 
 /** The approval that a call uses up. */
 export interface ApprovalUseRequest {

@@ -1,7 +1,7 @@
 // Errors of a store, and what to do about each. A driver converts the errors of its library and of
 // the file system into these; docs/reference/errors.md lists the same codes.
 
-import { CodedError } from '@sluice/policy/core/coded-error'
+import { CodedError } from '@sluice/policy/structures/coded-error'
 
 export const ERRORS = {
   STORE_FULL: 'the disk, or what this user may take of it, is full',

@@ -151,3 +151,10 @@ export const ALERTS_TAKEN_MAX = 10
 export const ALERT_CLAIM_MS = 30_000
 /** When a request that an outage of the store stopped may be made again: the store is tried again by then. */
 export const UNAVAILABLE_RETRY_MS = 5_000
+
+/** How long the id of a request of the Agent Control Standard is remembered: longer than its timestamp is accepted. */
+export const STEP_IDS_KEPT_MS = 3_600_000
+/** How long the chain of a session without requests is kept. Its next entry begins a new chain. */
+export const STEP_CHAINS_KEPT_MS = 30 * 86_400_000
+/** After how many requests old ids and chains are deleted. */
+export const STEPS_SWEPT_EVERY = 100

@@ -3,8 +3,8 @@
 // audit log records the wall clock unchanged. See docs/concepts/threats.md.
 
 import { performance } from 'node:perf_hooks'
-import type { Instant } from '@sluice/policy/core/clock'
-import { Listeners } from '@sluice/policy/core/listeners'
+import type { Instant } from '@sluice/policy/calls/clock'
+import { Listeners } from '@sluice/policy/structures/listeners'
 
 /** A clock set back by less is a correction that need not be reported. */
 export const CLOCK_SET_BACK_REPORTED_MS = 60_000

@@ -2,7 +2,7 @@
 // turns of the event loop, the limits are not known before, and a test may let a request fail before it
 // reaches the store or after the store has done it. What is under it keeps the promises.
 
-import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import type { LimitUsage, Receipt } from '@sluice/policy/calls/counters'
 import type { AdmissionReply, AdmissionRequest, AdmissionStore } from './admission.ts'
 
 export class SlowAdmissionStore<Entry> implements AdmissionStore<Entry> {

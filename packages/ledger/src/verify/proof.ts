@@ -3,7 +3,7 @@
 // hashes.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { parseObject } from '@sluice/policy/core/json'
+import { parseObject } from '@sluice/policy/values/json'
 import { readBase, restoreBaseTree } from '../chain/base.ts'
 import { eachHash, listRecordSpans, recordText } from '../chain/block.ts'
 import type { Checkpoint } from '../chain/checkpoint.ts'

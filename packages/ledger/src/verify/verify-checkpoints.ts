@@ -2,8 +2,8 @@
 // and whether the checkpoint that replaces dropped records was signed, and the records dropped, by
 // the gate itself. Called by verify.ts.
 
-import { attempt } from '@sluice/policy/core/attempt'
-import { isObject } from '@sluice/policy/core/json'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { isObject } from '@sluice/policy/values/json'
 import { type Base, restoreBaseTree } from '../chain/base.ts'
 import { eachHash } from '../chain/block.ts'
 import { type Checkpoint, findCheckpointFault, readCheckpoint } from '../chain/checkpoint.ts'

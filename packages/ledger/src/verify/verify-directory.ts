@@ -6,12 +6,20 @@ import { type LocatedCheckpoint, readCheckpoints } from '../chain/checkpoint-fil
 import { openLedgerReadOnly } from '../chain/read.ts'
 import { CHECKPOINTS_FILE } from '../records/files.ts'
 import type { IntegrityProblem } from './verifier.ts'
-import { type VerifyOptions, verifyLedger } from './verify.ts'
+import { type VerificationResult, type VerifyOptions, verifyLedger } from './verify.ts'
 
 export type VerifyDirectoryOptions = Pick<VerifyOptions, 'noted' | 'checkpoints' | 'keys' | 'tree'>
 
+export interface DirectoryVerification extends VerificationResult {
+  /** How many checkpoints the chain was compared with. One that lies in several places counts once. */
+  readonly checkpoints: number
+}
+
 /** `checkpoints` are further ones, from other places. */
-export function verifyDirectory(directory: string, options: VerifyDirectoryOptions = {}) {
+export function verifyDirectory(
+  directory: string,
+  options: VerifyDirectoryOptions = {},
+): DirectoryVerification {
   const bad: IntegrityProblem[] = []
   // A gate may be writing. Checkpoints are read first: they must not be ahead of the chain.
   const beside: LocatedCheckpoint[] = readCheckpoints(
@@ -24,7 +32,6 @@ export function verifyDirectory(directory: string, options: VerifyDirectoryOptio
   return {
     ...result,
     problems: [...bad, ...result.problems],
-    /** How many the chain was compared with. The same one may lie beside the ledger and in another place. */
     checkpoints: new Set(checkpoints.map(({ checkpoint }) => checkpoint.signature)).size,
   }
 }

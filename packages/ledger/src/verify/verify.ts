@@ -4,7 +4,7 @@
 // host.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { type Base, readBase } from '../chain/base.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
@@ -12,6 +12,20 @@ import { TAIL_RECORDS_VERIFIED } from '../records/limits.ts'
 import { FIRST_HASH, toHex } from '../store/chain-hash.ts'
 import { type IntegrityProblem, Verifier } from './verifier.ts'
 import { RetentionClaims, selectTrustedCheckpoints, TreeCheck } from './verify-checkpoints.ts'
+
+/** What `sluice ledger verify` prints, also as `--json`. */
+export interface VerificationResult {
+  /** How many records were read. */
+  readonly records: number
+  /** The last record that retention dropped; 0 if none was. */
+  readonly dropped: number
+  /** The number and the hash (hex) of the last record. To store it on another host makes later rewrites visible. */
+  readonly head: TrustedHead
+  /** The record that the newest valid checkpoint covers; 0 if there is none. */
+  readonly checkpoint: number
+  /** What was edited, removed or moved, in the order of the records; empty if the chain is intact. */
+  readonly problems: readonly IntegrityProblem[]
+}
 
 /** A head that was stored on another host. */
 export interface TrustedHead {
@@ -32,7 +46,10 @@ export interface VerifyOptions {
   readonly tree?: boolean
 }
 
-export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}) {
+export function verifyLedger(
+  database: DatabaseSync,
+  options: VerifyOptions = {},
+): VerificationResult {
   const { noted = [], checkpoints, keys } = options
   database.exec('BEGIN')
   try {
@@ -51,11 +68,8 @@ export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}
     const all = [...verifier.problems, ...problems].sort((one, other) => one.seq - other.seq)
     return {
       records: verifier.records,
-      /** The last record that retention dropped; 0 if none was. */
       dropped: base.seq,
-      /** `seq` and hash (hex) of the last record: to be stored on another host. */
       head: { seq: verifier.last.seq, hash: toHex(verifier.last.hash) },
-      /** The newest valid checkpoint; 0 if there is none. */
       checkpoint: heads.reduce((newest, { seq }) => Math.max(newest, seq), 0),
       problems: all,
     }

@@ -2,7 +2,7 @@
 // its list, or a new file. The result is read back before it is returned. Pure.
 
 import { isMap, isScalar, isSeq } from 'yaml'
-import type { Action } from '../core/actions.ts'
+import type { Action } from '../calls/actions.ts'
 import { parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
 import { type CaseFile, type PolicyCase, readCases } from './cases.ts'

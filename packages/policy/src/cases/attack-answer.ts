@@ -1,9 +1,9 @@
 // Puts the text of an attack into a recorded answer, for `policy simulate`: plain, only its values,
 // encoded, with its values as fields of the record, or in the form of data. JSON stays JSON. Pure.
 
-import { attempt } from '../core/attempt.ts'
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { getRole } from '../provenance/names.ts'
+import { attempt } from '../structures/attempt.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
 
 export const ATTACKS = [
   'plain',

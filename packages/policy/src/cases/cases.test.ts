@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
-import { ExactNumber } from '../core/json.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
+import { ExactNumber } from '../values/json.ts'
 import { readCases } from './cases.ts'
 import { readProperties } from './properties.ts'
 import { runCase } from './run-cases.ts'

@@ -1,10 +1,8 @@
 // Policy cases as data: a YAML file of calls and the expected decisions. Read and validated here,
 // run in run-cases.ts. Invalid files get the same kind of problems as invalid policies.
 
-import { ACTIONS } from '../core/actions.ts'
-import { compareDecimal, toDecimal } from '../core/decimal.ts'
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
-import { CATEGORIES } from '../core/tools.ts'
+import { ACTIONS } from '../calls/actions.ts'
+import { CATEGORIES } from '../calls/tools.ts'
 import {
   BOOLEAN,
   duration,
@@ -29,6 +27,8 @@ import {
 } from '../document/read-document.ts'
 import { type FieldValues, parseDuration, parseTime, type Shape } from '../document/shape.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
+import { compareDecimal, toDecimal } from '../values/decimal.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
 import {
   factFields,
   findUnnamedCall,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { readCases } from './cases.ts'
 import { measureCoverage } from './coverage.ts'

@@ -1,25 +1,49 @@
 // How much of a policy its cases cover: every rule, both outcomes of every `when`, every limit met
 // and exceeded; and which known tools no case calls.
 
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import type { TraceStep } from '../decide/trace.ts'
 import { type CompiledPolicy, listRules } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { CaseResult } from './run-cases.ts'
 
+/** One outcome of one rule. */
 export interface Branch {
+  /** JSON Pointer of the rule in the document. */
   readonly rule: string
+  /** The key of the rule, or the name of the guardrail. */
   readonly key: string
+  /** `met` of a rule without a condition, `true` or `false` of a condition, or the limit that was reached. */
   readonly branch: string
+  /** How many steps of the cases took it. */
   readonly hits: number
 }
 
+/** How much of a policy its cases cover. */
+export interface Coverage {
+  readonly branches: readonly Branch[]
+  /** How many branches a case took. */
+  readonly covered: number
+  readonly total: number
+  /** Known tools that no case calls. */
+  readonly untried: readonly UntriedTool[]
+}
+
+/** A known tool that no case calls. */
+export interface UntriedTool {
+  /** `server/name`. */
+  readonly tool: string
+  /** JSON Pointers of the rules that would apply to it. */
+  readonly rules: readonly string[]
+}
+
+/** Counts how often the cases took each branch. Shadow rules are left out: they decide nothing. */
 export function measureCoverage(
   policy: CompiledPolicy,
   results: readonly CaseResult[],
   tools: readonly KnownTool[],
-) {
+): Coverage {
   const hits = new Map<string, number>()
   for (const { traces } of results)
     for (const trace of traces)
@@ -48,7 +72,6 @@ export function measureCoverage(
     branches,
     covered: branches.filter((branch) => branch.hits > 0).length,
     total: branches.length,
-    // Known tools that no case calls, with the rules that would apply to them.
     untried,
   }
 }

@@ -1,8 +1,9 @@
 // Searches the branches of everything that applies to one call for one that ends in a given action,
 // with every result of every condition considered possible that is not known to be impossible.
 
-import type { Action } from '../core/actions.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { Call, Facts } from '../calls/call.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { decideAssuming } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
@@ -25,9 +26,16 @@ import { type Claim, isBroken } from './properties.ts'
 import { sampleFacts } from './sample-facts.ts'
 
 /** What is called, for any caller and any arguments. */
-export type ProofSubject = ReturnType<typeof toSubject>
+export interface ProofSubject {
+  readonly policy: CompiledPolicy
+  readonly call: Call
+  readonly facts: Facts
+  /** Everything of the policy that applies to the call. */
+  readonly scope: ApplicableRules
+}
 
-export function toSubject(policy: CompiledPolicy, tool: KnownTool) {
+/** The calls of a tool as the subject of a proof. */
+export function toSubject(policy: CompiledPolicy, tool: KnownTool): ProofSubject {
   const { server, name } = tool.definition
   return {
     policy,

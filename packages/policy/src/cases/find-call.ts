@@ -1,11 +1,10 @@
 // Searches for a concrete call that the engine decides in a given way: boundary values of everything
 // the rules read, in a fixed order, until the tries are used up.
 
-import type { Action } from '../core/actions.ts'
-import type { Call } from '../core/call.ts'
-import type { LimitUsage } from '../core/counters.ts'
-import { compareDecimal } from '../core/decimal.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { Call } from '../calls/call.ts'
+import type { LimitUsage } from '../calls/counters.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { decide } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import { type BoundExpression, bindExpression } from '../expression/evaluate/bind-expression.ts'
@@ -13,6 +12,7 @@ import { readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import { evaluate } from '../expression/evaluate/evaluate.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import { compareDecimal } from '../values/decimal.ts'
 import type { Claim } from './properties.ts'
 import { type FixedFacts, type SampleCall, samples } from './sample-calls.ts'
 import { sampleFacts } from './sample-facts.ts'

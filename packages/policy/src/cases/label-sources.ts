@@ -2,8 +2,8 @@
 // read without a tool (lists of resources, resources, prompts). The guard's own labels can come with
 // any answer.
 
-import type { Call } from '../core/call.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Call } from '../calls/call.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { resolveRules } from '../decide/resolve.ts'
 import { globMatches, parseGlob, wildcardMatches } from '../language/glob.ts'
 import { TOOL_CALL } from '../language/methods.ts'

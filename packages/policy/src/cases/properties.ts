@@ -1,8 +1,8 @@
 // Properties for `prove`: what must never or always happen, over every known tool. Read from a YAML
 // file, like cases.
 
-import { ACTIONS, type Action } from '../core/actions.ts'
-import { CATEGORIES, type Category, RISKS, type Risk } from '../core/tools.ts'
+import { ACTIONS, type Action } from '../calls/actions.ts'
+import { CATEGORIES, type Category, RISKS, type Risk } from '../calls/tools.ts'
 import { object, required, text, word } from '../document/build-shape.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { scalar } from '../document/fields.ts'

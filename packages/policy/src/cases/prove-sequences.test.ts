@@ -11,8 +11,8 @@ import {
   TOOLS,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { runs } from '../../../../test/support/runs.ts'
-import { ACTIONS, type Action } from '../core/actions.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
+import { ACTIONS, type Action } from '../calls/actions.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from '../decide/decide.ts'
 import { evaluate } from '../expression/evaluate/evaluate.ts'

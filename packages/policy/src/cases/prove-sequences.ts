@@ -4,7 +4,7 @@
 // labels do not settle; a refutation is the shortest sequence of calls that the engine itself
 // decides that way, all of one caller.
 
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { decide } from '../decide/decide.ts'
 import {
   PROVE_CALLERS_MAX,

@@ -11,8 +11,8 @@ import {
   TOOLS,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { runs } from '../../../../test/support/runs.ts'
-import { ACTIONS, type Action } from '../core/actions.ts'
-import { CATEGORIES, type KnownTool } from '../core/tools.ts'
+import { ACTIONS, type Action } from '../calls/actions.ts'
+import { CATEGORIES, type KnownTool } from '../calls/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from '../decide/decide.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
@@ -45,7 +45,7 @@ const KNOWN = [REFUND, READ, DROP]
 function proofOf(document: object, claim: string, house?: object): PropertyProof {
   const { properties } = readProperties({ file: 'p', text: `properties: [{ ${claim} }]` })
   const over = house && compiled({ version: 1, default: 'deny', ...house }, { name: 'house' })
-  const policy = compiled({ version: 1, default: 'deny', ...document }, over ? { house: over } : {})
+  const policy = compiled({ version: 1, default: 'deny', ...document }, over ? { base: over } : {})
   const proof = prove(policy, properties?.[0] as Property, KNOWN)
   for (const one of proof.tools) expectReproduced(policy, one, KNOWN)
   return proof
@@ -143,6 +143,7 @@ describe('refuted, with a call', () => {
       rule({ when: 'session.calls > 7' }),
       { facts: { session: { calls: 8 } } },
     ],
+    ['a mode', rule({ when: 'session.mode == "plan"' }), { facts: { session: { mode: 'plan' } } }],
     ['a session', rule({ when: 'session.id == "one"' }), { facts: { session: { id: 'one' } } }],
     [
       'a group',
@@ -299,7 +300,7 @@ describe('for every document', () => {
     const honest = fc.property(document, house, property, many, (text, laws, claim, calls) => {
       const over =
         laws && compiled({ version: 1, default: 'allow', guardrails: laws }, { name: 'house' })
-      const policy = compiled(text, over ? { house: over } : {})
+      const policy = compiled(text, over ? { base: over } : {})
       const proof = prove(policy, claim, TOOLS)
       for (const one of proof.tools) expectReproduced(policy, one, TOOLS)
       for (const { call, facts } of calls) {

@@ -4,7 +4,7 @@
 // otherwise the branch is named. Limits are assumed not to be reached. Claims on what comes after a
 // label are in prove-sequences.ts.
 
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import { globMatches, wildcardMatches } from '../language/glob.ts'
 import { PROVE_TRIES_MAX } from '../language/limits.ts'

@@ -5,12 +5,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { asked, compiled, document, usage } from '../../../../test/support/arbitrary-policies.ts'
 import { runs } from '../../../../test/support/runs.ts'
-import type { Call, Facts } from '../core/call.ts'
-import { ExactNumber, type JsonObject } from '../core/json.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Call, Facts } from '../calls/call.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { collectInputs } from '../decide/collect-inputs.ts'
 import { decide } from '../decide/decide.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import { ExactNumber, type JsonObject } from '../values/json.ts'
 import { replayCall } from './replay-call.ts'
 import { sampleFacts } from './sample-facts.ts'
 
@@ -136,6 +136,23 @@ describe('replay', () => {
     expect(decided).toBeGreaterThan(100)
   })
 
+  test('the mode of the client is recorded if a rule reads it', () => {
+    const document = (when: string) =>
+      compiled({ version: 1, default: 'deny', tools: { 'bank/pay': { action: 'allow', when } } })
+    const policy = document('session.mode == "plan"')
+    const call = callOf({})
+    const facts = sampleFacts(tool, { session: { mode: 'plan' } })
+    const replayed = (past: ReturnType<typeof again>) =>
+      replayCall(policy, past, usageOfNothing, NOW)
+    expect(replayed(again(policy, policy, { call, facts }))).toMatchObject({
+      decision: { action: 'allow' },
+    })
+    const other = again(document('session.calls == 0'), policy, { call, facts })
+    expect(replayed(other)).toMatchObject({
+      unknown: expect.stringContaining('`session.mode` is not recorded'),
+    })
+  })
+
   test('groups are recorded with every call, and claims that a rule reads', () => {
     const ofGroups = compiled({
       version: 1,
@@ -167,6 +184,29 @@ describe('replay', () => {
     expect(word(silent, ofClaims, { claims })).toBe('`principal.claims.level` is not recorded')
     expect(word(silent, ofClaims, LOCAL_USER)).toBe('deny')
     expect(word(silent, ofClaims, { kind: 'grant' })).toBe('deny')
+  })
+
+  test('H5: whether a call holds a secret, a card or an account is recorded if a rule asks, and replayed', () => {
+    const guarded = (when: string) =>
+      compiled({
+        version: 1,
+        default: 'allow',
+        guardrails: [{ name: 'keys stay here', when, action: 'deny' }],
+      })
+    const both = guarded('call.secret || call.card')
+    const facts = { ...sampleFacts(tool), holdsSecret: () => true, holds: () => false }
+    const asks = { call: callOf({ amount: 1 }), facts }
+    expect(collectInputs(both, asks.call, facts, false)).toEqual({
+      'call.secret': true,
+      'call.card': false,
+    })
+    const action = (now: CompiledPolicy) => {
+      const result = replayCall(now, again(both, now, asks), usageOfNothing, NOW)
+      return result.unknown ?? result.decision.action
+    }
+    expect(action(guarded('call.secret'))).toBe('deny')
+    expect(action(guarded('call.card'))).toBe('allow')
+    expect(action(guarded('call.iban'))).toBe('`call.iban` is not recorded')
   })
 
   test('unrecorded values make it unknown only if they matter', () => {

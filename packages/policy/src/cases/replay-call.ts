@@ -2,18 +2,18 @@
 // value, every possible outcome is tried: the result is known only if all have the same action, and
 // is never guessed. Called by `policy replay`.
 
-import type { Call, Facts, Principal } from '../core/call.ts'
-import type { Instant } from '../core/clock.ts'
-import type { LimitUsage } from '../core/counters.ts'
-import type { Decision } from '../core/decision.ts'
-import { type DecisionInputs, isOmittedInput } from '../core/decision-inputs.ts'
-import type { JsonValue } from '../core/json.ts'
+import type { Call, Facts, Principal } from '../calls/call.ts'
+import type { Instant } from '../calls/clock.ts'
+import type { LimitUsage } from '../calls/counters.ts'
+import type { Decision } from '../calls/decision.ts'
+import { type DecisionInputs, isOmittedInput } from '../calls/decision-inputs.ts'
 import {
   claimText,
   GROUPS,
   isOfClaims,
   LOCAL,
   listApplicable,
+  MODE,
   UNDECLARED,
 } from '../decide/collect-inputs.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
@@ -27,6 +27,7 @@ import { pathText } from '../language/argument-path.ts'
 import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
 import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import type { JsonValue } from '../values/json.ts'
 
 export interface RecordedCall {
   readonly call: Omit<Call, 'args'>
@@ -111,7 +112,13 @@ function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Insta
     if (why !== undefined) open.push({ program, why })
     const args = restoreArguments(program, past.judged)
     const call = { ...past.call, args }
-    const facts = { ...past.facts, principal: restorePrincipal(program, past) }
+    const facts = {
+      ...past.facts,
+      session: { ...past.facts.session, mode: String(past.judged[MODE] ?? '') },
+      principal: restorePrincipal(program, past),
+      holdsSecret: () => past.judged['call.secret'] === true,
+      holds: (kind: string) => past.judged[`call.${kind}`] === true,
+    }
     const situation = { call, facts, now, category, args }
     assumed.set(program, evaluate(program, { ...situation, assumed: undefined }))
   }
@@ -147,6 +154,7 @@ function isKnown({ root, path, presence }: ExpressionVariable, past: RecordedCal
       return value !== undefined && (presence || !isOmittedInput(value) || value.is !== 'withheld')
     }
     case 'call':
+      return typeof past.judged[`call.${name}`] === 'boolean'
     case 'origin':
     case 'past':
       return false
@@ -157,6 +165,7 @@ function isKnown({ root, path, presence }: ExpressionVariable, past: RecordedCal
     case 'agent':
       return name === undefined || name === 'id' || past.facts.agent === null
     case 'session':
+      if (name === 'mode') return past.judged[MODE] !== undefined
       return name !== 'saw' || isLabelKnown(path[1], past)
     case 'tool':
       return name !== 'risk' || past.schemaKnown

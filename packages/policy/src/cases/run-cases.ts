@@ -1,9 +1,9 @@
 // Runs policy cases through the engine, each with fresh counters, and reports where the decision
 // differs from the expected one. The traces are kept for coverage.
 
-import type { Counters, LimitUsage } from '../core/counters.ts'
-import type { Decision } from '../core/decision.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Counters, LimitUsage } from '../calls/counters.ts'
+import type { Decision } from '../calls/decision.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { decide, isVisible } from '../decide/decide.ts'
 import type { TraceStep } from '../decide/trace.ts'
 import { TOOL_CALL } from '../language/methods.ts'
@@ -11,16 +11,28 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Expectation, PolicyCase } from './cases.ts'
 import { sampleFacts, withPast } from './sample-facts.ts'
 
-/** `differences`: one line for each expectation that fails. */
-export type CaseResult = ReturnType<typeof runCase>
+/** What running a case of a policy gave. */
+export interface CaseResult {
+  readonly case: PolicyCase
+  /** The decision is the expected one: there are no differences. */
+  readonly passed: boolean
+  /** One line for each expectation that fails. */
+  readonly differences: readonly string[]
+  /** The decision on the last of the repeated calls. */
+  readonly decision: Decision
+  /** How each of the repeated calls was decided, for coverage. */
+  readonly traces: readonly (readonly TraceStep[])[]
+}
 
+/** What a case runs with. */
 export interface CaseTools {
   toolFor(server: string, name: string): KnownTool
   /** In memory: a case does no I/O. */
   counters(): Counters & LimitUsage
 }
 
-export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools) {
+/** Calls what the case says, as often as it says, and compares the last decision with the expected one. */
+export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools): CaseResult {
   const call = { server: one.server, name: one.tool, method: one.method, args: one.args }
   const tool = one.method === TOOL_CALL ? tools.toolFor(one.server, one.tool) : undefined
   const { facts, remember } = withPast(sampleFacts(tool, one.facts))

@@ -2,8 +2,7 @@
 // values (literals of the expressions and their neighbours, missing, another kind), in all
 // combinations and in a fixed order.
 
-import type { JsonObject, JsonValue } from '../core/json.ts'
-import { CATEGORIES, type KnownTool } from '../core/tools.ts'
+import { CATEGORIES, type KnownTool } from '../calls/tools.ts'
 import { type CelNode, listChildren } from '../expression/cel.ts'
 import {
   BOOLEAN,
@@ -20,6 +19,7 @@ import type { Expression } from '../expression/expression.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
 import type { Limit } from '../model/rule.ts'
+import type { JsonObject, JsonValue } from '../values/json.ts'
 import type { SampleFacts } from './sample-facts.ts'
 
 export interface SampleCall {
@@ -100,9 +100,17 @@ function* combine(places: readonly SampleDimension[]): Generator<SampleDraft> {
   }
 }
 
-type SampleInputs = ReturnType<typeof listInputs>
+/** What rules compare, read and count: the samples are drawn from it. */
+interface SampleInputs {
+  /** The literals of all conditions. */
+  readonly literals: readonly (string | number)[]
+  /** What the conditions read. */
+  readonly variables: readonly Pick<ExpressionVariable, 'root' | 'path'>[]
+  /** The paths of the arguments that limits read. */
+  readonly counted: readonly (readonly string[])[]
+}
 
-function listInputs(scopes: readonly ApplicableRules[], also?: Expression) {
+function listInputs(scopes: readonly ApplicableRules[], also?: Expression): SampleInputs {
   const rules = scopes.flatMap((scope) => listPreparedRules(scope).map(({ rule }) => rule))
   const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
   if (also !== undefined) expressions.push(also)
@@ -111,7 +119,6 @@ function listInputs(scopes: readonly ApplicableRules[], also?: Expression) {
     variables: expressions.flatMap(({ variables }) =>
       variables.map(({ root, path }) => ({ root, path })),
     ),
-    // Arguments that limits read.
     counted: rules.flatMap(({ limits }) => limits.flatMap(listPaths)),
   }
 }

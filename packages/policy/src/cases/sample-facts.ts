@@ -1,15 +1,15 @@
 // Facts for hypothetical calls: in `explain`, in cases and in proofs. Everything has a default, so
 // that a case states only what it is about.
 
-import type { AgentFacts, Call, Facts, Principal, SessionFacts } from '../core/call.ts'
-import type { Instant } from '../core/clock.ts'
-import type { JsonValue } from '../core/json.ts'
-import type { PastCalls } from '../core/past-calls.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
+import type { AgentFacts, Call, Facts, Principal, SessionFacts } from '../calls/call.ts'
+import type { Instant } from '../calls/clock.ts'
+import type { PastCalls } from '../calls/past-calls.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { duration, integer, list, object, required, text } from '../document/build-shape.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { parseDuration, type Shape, type ShapeFields } from '../document/shape.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
+import type { JsonValue } from '../values/json.ts'
 
 export interface SampleFacts {
   readonly principal?: Partial<Principal>
@@ -157,6 +157,7 @@ export function factFields(bounds: { readonly count: number; readonly list: numb
       id: name,
       calls: count,
       saw: texts,
+      mode: name,
     }),
     agent: factOf('an agent', 'the agent that calls', {
       id: name,

@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
-import type { JsonValue } from '../core/json.ts'
-import { ExactNumber } from '../core/json.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
+import type { JsonValue } from '../values/json.ts'
+import { ExactNumber } from '../values/json.ts'
 import {
   type AnswerAttack,
   ATTACK_TEXT,

@@ -2,21 +2,22 @@
 // the gate. With injections it plays an agent that obeys: at the first answer with a stranger's text
 // it makes the calls of the goal, then goes on with its task. Pure; `policy simulate` is around it.
 
-import type { Action } from '../core/actions.ts'
-import type { Facts } from '../core/call.ts'
-import type { Counters, LimitUsage } from '../core/counters.ts'
-import type { Decision } from '../core/decision.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
-import type { PastCall } from '../core/past-calls.ts'
-import type { AnswerTrust, ProvenanceLookup } from '../core/provenance.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { Facts } from '../calls/call.ts'
+import type { Counters, LimitUsage } from '../calls/counters.ts'
+import type { Decision } from '../calls/decision.ts'
+import type { PastCall } from '../calls/past-calls.ts'
+import type { AnswerTrust, ProvenanceLookup } from '../calls/provenance.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { decide } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { getTrust } from '../model/answer-trust.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { isSink, rememberAnswer } from '../provenance/check-call.ts'
+import { isSink } from '../provenance/check-call.ts'
+import { rememberAnswer } from '../provenance/remember-answer.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
+import type { JsonObject, JsonValue } from '../values/json.ts'
 import {
   type AnswerAttack,
   type AttackKind,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { getTypicalAction } from './typical-action.ts'
 
 const inputSchema = { type: 'object', properties: { path: { type: 'string' } } }
@@ -19,7 +19,7 @@ test.each([
 ])('%s', (_, guardrail, action) => {
   const document = { version: 1, default: 'allow', guardrails: [{ name: 'g', ...guardrail }] }
   expect(getTypicalAction(compiled(document), tool)).toBe(action)
-  const under = compiled({ version: 1, default: 'allow' }, { house: compiled(document) })
+  const under = compiled({ version: 1, default: 'allow' }, { base: compiled(document) })
   expect(getTypicalAction(under, tool)).toBe(action)
   // It changes nothing about a tool that is denied anyway.
   expect(getTypicalAction(compiled({ ...document, default: 'deny' }), tool)).toBe('deny')

@@ -1,8 +1,8 @@
 // What happens to a typical call of a tool, for overviews: no limit reached, a new session, an
 // ordinary caller. If a condition on its arguments decides, the result is that it depends.
 
-import type { Action } from '../core/actions.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { decideAssuming } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
@@ -33,8 +33,8 @@ function findUndecidable(policy: CompiledPolicy, tool: KnownTool): BoundExpressi
   const call = { server, name, method: TOOL_CALL, args: {} }
   const context = { call, facts: sampleFacts(tool), now: START, args: {}, assumed: undefined }
   return [scope, ...(scope.doubted ? [scope.doubted] : [])].flatMap(
-    ({ guardrails, house, category }) =>
-      [...guardrails, ...house].flatMap(({ program }) => {
+    ({ guardrails, base, category }) =>
+      [...guardrails, ...base].flatMap(({ program }) => {
         if (program === undefined) return []
         return evaluate(program, { ...context, category }).is === 'undecidable' ? [program] : []
       }),

@@ -1,11 +1,11 @@
 // What a change of one rule or guardrail loosens, if anything: compares the two part by part. A
 // part that cannot be proved as strict is treated as looser. Called by compare.ts.
 
-import { type Action, isStronger, pickStronger } from '../core/actions.ts'
-import { compareDecimal, formatDecimal } from '../core/decimal.ts'
+import { type Action, isStronger, pickStronger } from '../calls/actions.ts'
 import type { CelNode } from '../expression/cel.ts'
 import type { Expression } from '../expression/expression.ts'
 import type { Guardrail, Limit, Rule } from '../model/rule.ts'
+import { compareDecimal, formatDecimal } from '../values/decimal.ts'
 
 /** Every action a rule may result in. */
 export function listPossibleActions({ when, action, otherwise }: Rule): Action[] {
@@ -143,9 +143,12 @@ function impliesInPlace(one: Expression, other: Expression): boolean {
 }
 
 /** A part of an expression, with the text it belongs to. */
-type ConditionTest = ReturnType<typeof listTests>[number]
+interface ConditionTest {
+  readonly node: CelNode
+  readonly text: string
+}
 
-function listTests({ ast, text }: Expression) {
+function listTests({ ast, text }: Expression): ConditionTest[] {
   const split = (node: CelNode): CelNode[] =>
     node.op === '&&' ? (node.args as readonly CelNode[]).flatMap(split) : [node]
   return split(ast).map((node) => ({ node, text: text.slice(node.start, node.end) }))

@@ -15,10 +15,10 @@ import {
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { rounds, runs } from '../../../../test/support/runs.ts'
-import { ACTIONS } from '../core/actions.ts'
-import { compareDecimal } from '../core/decimal.ts'
-import type { Decision } from '../core/decision.ts'
+import { ACTIONS } from '../calls/actions.ts'
+import type { Decision } from '../calls/decision.ts'
 import { decide } from '../decide/decide.ts'
+import { compareDecimal } from '../values/decimal.ts'
 import { loosenings } from './compare.ts'
 
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
@@ -146,6 +146,7 @@ describe('typical changes', () => {
       '/tools/b~1*',
     ],
     ['a label', { ...BASE, labels: { 'a/*': ['private'] } }, '/labels'],
+    ['questions that are answered', { ...BASE, quiet: 'reads' }, '/quiet'],
     ['whose labels', { ...BASE, label_scope: 'principal' }, '/label_scope'],
     ['what arguments are', { ...BASE, destinations: { 'a/x': { to: 'none' } } }, '/destinations'],
     ['another class', { ...BASE, classify: { 'a/x': 'Read' } }, '/classify'],
@@ -167,7 +168,7 @@ describe('typical changes', () => {
 
   test('the base policy counts too', () => {
     const house = compiled({ version: 1, default: 'deny', guardrails: BASE.guardrails })
-    const under = compiled(BASE, { house })
+    const under = compiled(BASE, { base: house })
     expect(loosenings(compiled(BASE), under)).toEqual([])
     expect(loosenings(under, compiled(BASE)).map(({ where }) => where)).toEqual([
       'house:guardrail all',
@@ -180,7 +181,7 @@ describe('typical changes', () => {
     ['destinations', { 'a/x': { to: 'none' } }],
   ])('what the base policy says of tools in `%s` counts too', (part, said) => {
     const base = { version: 1, default: 'deny', protect: 'balanced' }
-    const under = (house: object) => compiled(BASE, { house: compiled(house) })
+    const under = (house: object) => compiled(BASE, { base: compiled(house) })
     const found = loosenings(under(base), under({ ...base, [part]: said }))
     expect(found.map(({ where }) => where)).toEqual([`house:/${part}`])
   })
@@ -368,7 +369,7 @@ test('answers, egress and canaries: only what was not there before tightens', ()
     expect(where(part, {})).toEqual([gone])
   }
   const house = compiled({ ...bare, ...egress })
-  const under = compiled(bare, { house })
+  const under = compiled(bare, { base: house })
   expect(loosenings(under, compiled(bare)).map((each) => each.where)).toEqual(['house:/egress'])
   expect(loosenings(under, under)).toEqual([])
 })

@@ -4,13 +4,13 @@
 // looser. A test checks this against the engine with generated documents. Called on reload and by
 // `apply`.
 
-import type { Action } from '../core/actions.ts'
-import { escapePointer } from '../core/json-pointer.ts'
-import { runSteps, type Steps } from '../core/steps.ts'
+import type { Action } from '../calls/actions.ts'
 import { type Glob, globMatches, parseGlob } from '../language/glob.ts'
 import { CONTENT_METHODS } from '../language/methods.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { runSteps, type Steps } from '../structures/steps.ts'
+import { escapePointer } from '../values/json-pointer.ts'
 import { answersLoosen } from './compare-answers.ts'
 import {
   guardrailLoosens,
@@ -41,8 +41,10 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
   for (const part of ['labels', 'classify', 'destinations', 'trust'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
       loosenings.push({ where: `/${part}`, what: ELSEWHERE })
+  if (now.isQuiet && !old.isQuiet)
+    loosenings.push({ where: '/quiet', what: 'the gate answers questions in the place of users' })
   if (old.labelScope !== now.labelScope) loosenings.push({ where: '/label_scope', what: ELSEWHERE })
-  loosenings.push(...ofData(old, now), ...ofHouse(old.house, now.house))
+  loosenings.push(...ofData(old, now), ...ofBase(old.base, now.base))
   // A document in shadow enforces nothing.
   if (old.shadow) return loosenings
   if (now.shadow) return [...loosenings, { where: '/mode', what: 'nothing is enforced any longer' }]
@@ -87,12 +89,12 @@ function enforced<T extends Rule | Guardrail>(rules: Iterable<T>): T[] {
   return [...rules].filter(({ shadow }) => !shadow)
 }
 
-function ofHouse(
+function ofBase(
   old: CompiledPolicy | undefined,
   now: CompiledPolicy | undefined,
 ): readonly Loosening[] {
-  const rulesOf = (house: CompiledPolicy | undefined) =>
-    house === undefined || house.shadow ? [] : enforced(house.guardrails)
+  const rulesOf = (base: CompiledPolicy | undefined) =>
+    base === undefined || base.shadow ? [] : enforced(base.guardrails)
   const data = old === undefined || old.shadow ? [] : ofData(old, now ?? { ...old, ...NO_DATA })
   // What they say of tools holds for the guardrails of the base policy: its `protect` reads them.
   for (const part of ['labels', 'destinations', 'trust'] as const)
@@ -142,9 +144,14 @@ function ofNames(
 }
 
 /** What may apply to a name without an exact rule. */
-type NestedChanges = ReturnType<typeof belowIn>
+interface NestedChanges {
+  /** The rules with globs that are enforced. */
+  readonly globs: readonly Rule[]
+  /** The actions of what applies if no glob matches. */
+  readonly fallback: readonly Action[]
+}
 
-function belowIn(section: NameSection, policy: CompiledPolicy) {
+function belowIn(section: NameSection, policy: CompiledPolicy): NestedChanges {
   const globs = enforced(policy[section].values()).filter(({ glob }) => glob !== undefined)
   const general = enforced(policy.categories.values())
   if (section !== 'tools') general.push(...enforced(policy.methods.values()))

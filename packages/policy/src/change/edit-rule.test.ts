@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ACTIONS } from '../calls/actions.ts'
 import { compile } from '../compile/compile.ts'
-import { ACTIONS } from '../core/actions.ts'
 import { moveRule, type RuleMove } from './edit-rule.ts'
 
 const DOCUMENT = `# who may what
@@ -127,9 +127,40 @@ describe('a rule is moved by the smallest edit', () => {
   })
 })
 
+describe('H4: a rule with a condition', () => {
+  const key = 'stripe/refund'
+  const move = (
+    to: 'allow' | 'deny' | 'require_approval',
+    also?: { argument: string; value: string },
+  ) => {
+    const made = moveRule(DOCUMENT, { section: 'tools', key, to, ...(also && { also }) })
+    return 'text' in made ? /stripe\/refund: (.*)/.exec(made.text)?.[1] : made.refused
+  }
+
+  test('loses it if every call is denied, or asked for', () => {
+    expect(move('deny')).toBe('{ action: deny }')
+    expect(move('require_approval')).toBe('{ action: require_approval }')
+    expect(move('allow')).toBe('the rule of `stripe/refund` has `when`')
+  })
+
+  test('allows one more alternative, or a larger number', () => {
+    const widened = (also: { argument: string; value: string }) => move('allow', also)
+    expect(widened({ argument: 'amount', value: '180.5' })).toBe(
+      '{ action: allow, when: args.amount <= 180.5 }',
+    )
+    expect(widened({ argument: 'to', value: '"ann \\"x\\""' })).toBe(
+      `{ action: allow, when: ${JSON.stringify('(args.amount <= 50) || args.to == "ann \\"x\\""')} }`,
+    )
+    expect(widened({ argument: 'to) || (true', value: '1' })).toBe(
+      'only a plain argument can be compared, with a number or a text',
+    )
+    expect(widened({ argument: 'to', value: '"x" || true' })).toContain('only a plain argument')
+  })
+})
+
 describe('what one word cannot express is refused', () => {
   test('a rule with `when`', () => {
-    const made = moveRule(DOCUMENT, { section: 'tools', key: 'stripe/refund', to: 'deny' })
+    const made = moveRule(DOCUMENT, { section: 'tools', key: 'stripe/refund', to: 'allow' })
     expect(made).toEqual({ refused: 'the rule of `stripe/refund` has `when`' })
   })
 

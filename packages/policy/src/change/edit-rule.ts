@@ -3,8 +3,8 @@
 // compiled before it is returned; a change that is not a single action is refused. Pure.
 
 import { isMap, isScalar, type Scalar, type YAMLMap } from 'yaml'
+import type { Action } from '../calls/actions.ts'
 import { compile } from '../compile/compile.ts'
-import type { Action } from '../core/actions.ts'
 import {
   appendEntry,
   applyEdit,
@@ -14,6 +14,7 @@ import {
 } from '../document/edit-mapping.ts'
 import { findPair, getRange, parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
+import { attempt } from '../structures/attempt.ts'
 
 export interface RuleMove {
   readonly section: 'tools' | 'categories'
@@ -22,19 +23,24 @@ export interface RuleMove {
   readonly to: Action
   /** Allow below this value of an argument, and `to` from there on. */
   readonly from?: { readonly argument: string; readonly value: string }
+  /** Keeps the condition of the rule, and allows also this: a number up to the value, or exactly this JSON text. */
+  readonly also?: { readonly argument: string; readonly value: string }
 }
 
 export type MoveResult = { readonly text: string } | { readonly refused: string }
 
-/** Fields that make a decision depend on the call: a single action would be ambiguous. */
+/** Fields that make a decision depend on the call: allowing it would be ambiguous. */
 const DEPENDS: readonly string[] = ['when', 'spend_limit']
+/** What is decided by a condition: left out if every call is to be decided alike. */
+const CONDITION: readonly string[] = ['when', 'otherwise']
 /** Fields without effect for some actions: removed if they would be an error. */
 const DROPPED_MAX = 6
 
 export function moveRule(text: string, move: RuleMove): MoveResult {
-  const first = editFor(text, move)
+  const bare = isForEveryCall(move) ? withoutCondition(text, move) : text
+  const first = editFor(bare, move)
   if (typeof first === 'string') return { refused: first }
-  let changed = applyEdit(text, first)
+  let changed = applyEdit(bare, first)
   for (let round = 0; round < DROPPED_MAX; round++) {
     const { policy, problems } = compile({ file: '', text: changed })
     if (policy !== undefined) return { text: changed }
@@ -44,6 +50,28 @@ export function moveRule(text: string, move: RuleMove): MoveResult {
     changed = applyEdit(changed, idle)
   }
   return { refused: 'the rule is more than an action' }
+}
+
+/** Only allowing needs to know for which calls. */
+function isForEveryCall({ to, from }: RuleMove): boolean {
+  return to !== 'allow' && from === undefined
+}
+
+function withoutCondition(text: string, move: RuleMove): string {
+  return CONDITION.reduce((left, field) => {
+    const rule = findRule(left, move)
+    const pair = rule && findPair(rule, field)
+    const edit = rule && pair && removeEntry(left, rule, pair)
+    return edit === undefined ? left : applyEdit(left, edit)
+  }, text)
+}
+
+/** A rule that has fields. */
+function findRule(text: string, { section, key }: RuleMove): YAMLMap | undefined {
+  const root = parseRoot(text)
+  const map = root && findPair(root, section)?.value
+  const rule = isMap(map) ? findPair(map, key)?.value : undefined
+  return isMap(rule) ? rule : undefined
 }
 
 function editFor(text: string, move: RuleMove): TextEdit | string {
@@ -56,6 +84,8 @@ function editFor(text: string, move: RuleMove): TextEdit | string {
     !(ARGUMENT.test(move.from.argument) && VALUE.test(move.from.value))
   )
     return 'only a plain argument and a plain number can be compared'
+  if (move.also !== undefined && !(ARGUMENT.test(move.also.argument) && isScalarText(move.also)))
+    return 'only a plain argument can be compared, with a number or a text'
   const to = ruleText(move)
   if (pair === undefined) return sectionEdit(text, root, { section, key, to })
   const map = pair.value
@@ -70,8 +100,11 @@ function editFor(text: string, move: RuleMove): TextEdit | string {
   if (!isMap(rule.value)) return `the rule of \`${key}\` is written in another place`
   const bound = findBound(rule.value, move)
   if (bound !== undefined) return replaced(bound, conditionText(move.from))
+  const wider = move.also && widen(rule.value, move.also)
+  if (wider !== undefined) return wider
   const depends = DEPENDS.find((field) => findPair(rule.value as YAMLMap, field) !== undefined)
-  if (depends !== undefined) return `the rule of \`${key}\` has \`${depends}\``
+  if (depends !== undefined && !isForEveryCall(move))
+    return `the rule of \`${key}\` has \`${depends}\``
   const action = findPair(rule.value, 'action')?.value
   if (isScalar(action) && move.from !== undefined)
     return replaced(action, fieldsText(move, rule.value, text))
@@ -89,6 +122,21 @@ function findBound(rule: YAMLMap, { to, from }: RuleMove): Scalar | undefined {
   const isSame = argument !== undefined && argument === from?.argument
   const isPlain = scalarOf('action')?.value === 'allow' && scalarOf('otherwise')?.value === to
   return isSame && isPlain && findPair(rule, 'spend_limit') === undefined ? when : undefined
+}
+
+function isScalarText({ value }: NonNullable<RuleMove['also']>): boolean {
+  return VALUE.test(value) || typeof attempt(() => JSON.parse(value)) === 'string'
+}
+
+/** The condition of a rule that allows, with one more alternative; a bound on the same number moves. */
+function widen(rule: YAMLMap, { argument, value }: NonNullable<RuleMove['also']>) {
+  const when = findPair(rule, 'when')?.value
+  const action = findPair(rule, 'action')?.value
+  if (!isScalar(when) || !isScalar(action) || action.value !== 'allow') return undefined
+  const says = `args.${argument} ${VALUE.test(value) ? '<=' : '=='} ${value}`
+  const [, bound] = BOUND.exec(String(when.value)) ?? []
+  const isSame = bound === argument && VALUE.test(value)
+  return replaced(when, isSame ? says : JSON.stringify(`(${when.value}) || ${says}`))
 }
 
 const BOUND = /^args\.([\w.]+) <=? [\d.]+$/
@@ -143,13 +191,11 @@ function sectionEdit(text: string, root: YAMLMap, { section, key, to }: SectionE
 /** The field of the moved rule that no longer has an effect, removed with its comma or its line. */
 function fieldAt(
   text: string,
-  { section, key }: RuleMove,
+  move: RuleMove,
   { line, column }: { readonly line: number; readonly column: number },
 ): TextEdit | undefined {
-  const root = parseRoot(text)
-  const map = root && findPair(root, section)?.value
-  const rule = isMap(map) ? findPair(map, key)?.value : undefined
-  if (!isMap(rule)) return undefined
+  const rule = findRule(text, move)
+  if (rule === undefined) return undefined
   const before = text.split('\n', line - 1).join('\n')
   const offset = before.length + (line > 1 ? 1 : 0) + column - 1
   const pair = rule.items.find((each) => getRange(each.key)[0] === offset)

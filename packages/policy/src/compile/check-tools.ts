@@ -2,7 +2,7 @@
 // ineffective, arguments that are not declared, expressions that do not fit the declared types. An
 // error in `check`; a warning at start, so that no server can stop a policy from loading.
 
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import { asMap } from '../document/check-shape.ts'
 import { PROBLEMS_MAX } from '../document/limits.ts'

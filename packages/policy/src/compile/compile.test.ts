@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
-import type { KnownTool } from '../core/tools.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
 import { GUARDRAILS_MAX } from '../language/limits.ts'
 import { type CompileResult, compile } from './compile.ts'
@@ -267,7 +267,7 @@ describe('what is accepted', () => {
 test('labels are those of the session, unless the document or the base policy says principal', () => {
   const scopeOf = (line: string, house?: CompileResult['policy']) => {
     const source = { file: 'policy.yaml', text: `${HEAD}${line}\n` }
-    return compile(source, house === undefined ? {} : { house }).policy?.labelScope
+    return compile(source, house === undefined ? {} : { base: house }).policy?.labelScope
   }
   const wide = compile({ file: 'house.yaml', text: `${HEAD}label_scope: principal\n` }, {}).policy
   expect(scopeOf('')).toBe('session')

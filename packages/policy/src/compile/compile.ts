@@ -2,11 +2,10 @@
 // rules and, if tools are known, binds every rule to the tools it matches. Errors are returned as
 // problems.
 
-import type { Action } from '../core/actions.ts'
-import { DATA_KINDS } from '../core/data-kinds.ts'
-import type { ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
-import { runSteps, type Steps } from '../core/steps.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import { DATA_KINDS } from '../calls/data-kinds.ts'
+import type { ArgumentRole, ProtectionLevel } from '../calls/provenance.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { readSection, scalar, strings } from '../document/fields.ts'
 import { type Problem, Problems, type Severity } from '../document/problem.ts'
@@ -23,7 +22,9 @@ import { DOCUMENT } from '../language/language.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
 import { type CompiledPolicy, NameMap } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { runSteps, type Steps } from '../structures/steps.ts'
 import { checkAgainstServers, checkAgainstTools } from './check-tools.ts'
+import { noEffect } from './no-effect.ts'
 import { parseAnswers, parseCanaries, parseEgress } from './parse-data-rules.ts'
 import { parseGuardrail } from './parse-guardrail.ts'
 import { parseRule, type RuleSection } from './parse-rule.ts'
@@ -64,7 +65,7 @@ export interface CompileOptions {
   /** How a rule that fits no known tool is reported: an error in `check`, a warning at start. */
   readonly unmatched?: Severity
   /** The base policy, whose guardrails apply on top of this document. */
-  readonly house?: CompiledPolicy
+  readonly base?: CompiledPolicy
 }
 
 /**
@@ -151,6 +152,7 @@ function* build(
   const tools = yield* parseRules('tools', document, context)
   const resources = yield* parseRules('resources', document, context)
   const prompts = yield* parseRules('prompts', document, context)
+  checkQuiet(document, [...guardrails, ...categories, ...methods, ...tools], problems)
   return {
     name,
     file: problems.file,
@@ -164,26 +166,56 @@ function* build(
     prompts: byName(prompts),
     guardrails,
     ...(protect === undefined ? {} : { protect }),
+    isQuiet: scalar(document, 'quiet') === 'reads' && options.base?.isQuiet !== false,
     labels,
-    labelScope: parseLabelScope(document, options.house),
+    labelScope: parseLabelScope(document, options.base),
     answers: parseAnswers(document, problems, protect),
     egress: parseEgress(document, problems),
     canaries: parseCanaries(document, problems),
     classify: new NameMap(readSection(document, 'classify', (node) => wordAt<Category>(node))),
     destinations: new NameMap(readSection(document, 'destinations', readRoles)),
     trust: parseTrust(document, problems),
-    ...(options.house === undefined ? {} : { house: options.house }),
+    ...(options.base === undefined ? {} : { base: options.base }),
     scopes: new WeakMap(),
   }
+}
+
+/** A question is answered only for a call that a rule or an approver lets pass. */
+function checkQuiet(
+  document: LocatedMap,
+  rules: readonly (Rule | Guardrail)[],
+  problems: Problems,
+): void {
+  if (scalar(document, 'quiet') === undefined) return
+  const isObserved = scalar(document, 'mode') === 'shadow'
+  const isPassed =
+    scalar(document, 'default') === 'require_approval' ||
+    rules.some((rule) => !rule.shadow && listActions(rule).some(passes))
+  if (isPassed && !isObserved) return
+  const message = isObserved
+    ? 'nothing is answered while the policy only observes'
+    : 'nothing is answered, because no rule allows a call or asks for approval'
+  const help = isObserved
+    ? 'take `mode: shadow` out, or `quiet`'
+    : 'write such a rule, or take `quiet` out'
+  noEffect(document, 'quiet', { message, help, problems })
+}
+
+function listActions(rule: Rule | Guardrail): readonly (Action | undefined)[] {
+  return 'otherwise' in rule ? [rule.action, rule.otherwise] : [rule.action]
+}
+
+function passes(action: Action | undefined): boolean {
+  return action === 'allow' || action === 'require_approval'
 }
 
 /** The base policy can only widen it: a caller that has seen more labels is denied more. */
 function parseLabelScope(
   document: LocatedMap,
-  house: CompiledPolicy | undefined,
+  base: CompiledPolicy | undefined,
 ): CompiledPolicy['labelScope'] {
   const isWide = scalar(document, 'label_scope') === 'principal'
-  return isWide || house?.labelScope === 'principal' ? 'principal' : 'session'
+  return isWide || base?.labelScope === 'principal' ? 'principal' : 'session'
 }
 
 /** By their keys in normal form, see resource-uri.ts. */

@@ -1,6 +1,6 @@
 // Parses a rule's `approval`: who approves and how, and when the client itself may not approve.
 
-import type { Channel } from '../core/decision.ts'
+import type { Channel } from '../calls/decision.ts'
 import { asMap } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'

@@ -1,8 +1,8 @@
 // The sections `answers`, `egress` and `canaries` of a document: what comes back, which hosts arguments
 // may name, and planted values. What would silently do nothing is an error.
 
-import type { DataKind } from '../core/data-kinds.ts'
-import type { ProtectionLevel } from '../core/provenance.ts'
+import type { DataKind } from '../calls/data-kinds.ts'
+import type { ProtectionLevel } from '../calls/provenance.ts'
 import { asMap } from '../document/check-shape.ts'
 import { items, readSection, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'

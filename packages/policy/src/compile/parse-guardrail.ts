@@ -1,9 +1,7 @@
 // Parses one guardrail from the validated tree to the engine's representation, and checks that the
 // parts of its `match` are consistent.
 
-import type { Action } from '../core/actions.ts'
-import { escapePointer } from '../core/json-pointer.ts'
-import { pickDefined } from '../core/pick-defined.ts'
+import type { Action } from '../calls/actions.ts'
 import { asMap, checkName } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
@@ -11,6 +9,8 @@ import { findEntry, type LocatedMap, type LocatedNode } from '../document/read-d
 import { parseGlob } from '../language/glob.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
 import type { Guardrail } from '../model/rule.ts'
+import { pickDefined } from '../structures/pick-defined.ts'
+import { escapePointer } from '../values/json-pointer.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
 import { parseCommon, type RuleContext } from './parse-rule-fields.ts'
 

@@ -2,7 +2,6 @@
 // that distinguishes two limits, and from nothing that may change without making it another
 // counter.
 
-import { type Decimal, formatDecimal, ONE, parseDecimal } from '../core/decimal.ts'
 import { asMap } from '../document/check-shape.ts'
 import { didYouMean } from '../document/nearest.ts'
 import type { Problems } from '../document/problem.ts'
@@ -17,6 +16,7 @@ import { parseDuration } from '../document/shape.ts'
 import { pathText } from '../language/argument-path.ts'
 import type { Amount, CounterScope, Limit } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
+import { type Decimal, formatDecimal, ONE, parseDecimal } from '../values/decimal.ts'
 
 const PARTS = ['session', 'principal', 'agent', 'server', 'tool', 'everyone'] as const
 const ARGUMENT = /^args(?:\.[A-Za-z_]\w*|\["[^"\\]{1,100}"\])+$/

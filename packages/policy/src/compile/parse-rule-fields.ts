@@ -1,7 +1,7 @@
 // The common fields of rules and guardrails: condition, limits, approval, reason, mode; with checks
 // across fields.
 
-import type { Action } from '../core/actions.ts'
+import type { Action } from '../calls/actions.ts'
 import { scalar } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
 import { findEntry, getSourceOffset, type LocatedMap } from '../document/read-document.ts'
@@ -14,6 +14,7 @@ import { noEffect } from './no-effect.ts'
 import { parseApproval } from './parse-approval.ts'
 import { parseLimits } from './parse-limit.ts'
 
+/** What all rules of a document are parsed with. */
 export interface RuleContext {
   readonly problems: Problems
   readonly labels: ReadonlySet<string>
@@ -29,11 +30,18 @@ interface CommonContext {
   readonly context: RuleContext
 }
 
+/** The fields that rules and guardrails have in common. */
+export type CommonRuleFields = Pick<
+  Rule,
+  'pointer' | 'at' | 'reason' | 'when' | 'limits' | 'approval' | 'extraArgs' | 'shadow'
+>
+
+/** Parses the fields that rules and guardrails have in common, and reports those without an effect. */
 export function parseCommon(
   map: LocatedMap,
   at: number,
   { pointer, words, id, context }: CommonContext,
-) {
+): CommonRuleFields {
   const { problems } = context
   const when = parseWhen(map, context)
   const limits = parseLimits(map, id, problems)

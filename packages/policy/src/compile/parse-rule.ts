@@ -1,9 +1,8 @@
 // Parses one rule from the validated tree to the engine's representation, and checks its fields
 // against each other: whatever would silently have no effect is an error.
 
-import type { Action } from '../core/actions.ts'
-import { escapePointer } from '../core/json-pointer.ts'
-import type { Category } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { Category } from '../calls/tools.ts'
 import { asMap } from '../document/check-shape.ts'
 import { scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
@@ -16,6 +15,7 @@ import {
 import { isGlob, parseGlob } from '../language/glob.ts'
 import type { Rule } from '../model/rule.ts'
 import { APPROVAL_DEFAULT } from '../model/rule.ts'
+import { escapePointer } from '../values/json-pointer.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
 import { checkClientChannel } from './parse-approval.ts'
 import { parseCommon, type RuleContext } from './parse-rule-fields.ts'

@@ -1,8 +1,7 @@
 // The section `trust` of a document: which fields of answers nobody else can choose. A field that others
 // usually choose is a warning: a wrong entry is a hole.
 
-import type { AnswerTrust, TrustedField, TrustWord } from '../core/provenance.ts'
-import { toWordSet } from '../core/word-set.ts'
+import type { AnswerTrust, TrustedField, TrustWord } from '../calls/provenance.ts'
 import { asMap } from '../document/check-shape.ts'
 import { strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
@@ -11,6 +10,7 @@ import { parseGlob } from '../language/glob.ts'
 import { NameMap } from '../model/policy.ts'
 import { splitName } from '../provenance/names.ts'
 import { getToolWords } from '../provenance/tool-words.ts'
+import { toWordSet } from '../structures/word-set.ts'
 
 /** Members that the sender of a message, or the author of a thing, chooses. */
 const CHOSEN_BY_OTHERS = toWordSet(

@@ -2,7 +2,7 @@
 // `explain`, `prove`, `coverage` and the comparison of documents need to know nothing of presets. `strict`
 // contains `balanced`: going from one to the other only adds.
 
-import type { ProtectionLevel } from '../core/provenance.ts'
+import type { ProtectionLevel } from '../calls/provenance.ts'
 import { parseExpression } from '../expression/expression.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { STRICT_ANSWERS } from '../model/answer-rule.ts'

@@ -18,7 +18,7 @@ import {
   spend,
   WINDOW_MS,
 } from '../../../../test/support/counters-model.ts'
-import type { Counters } from '../core/counters.ts'
+import type { Counters } from '../calls/counters.ts'
 
 export type MakeCounters = () => Counters | Promise<Counters>
 

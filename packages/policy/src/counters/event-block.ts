@@ -3,7 +3,13 @@
 // busy limit has a million events, and as objects they would dominate the heap and the garbage
 // collector's work. Pure.
 
-import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
+import {
+  addDecimal,
+  compareDecimal,
+  type Decimal,
+  subtractDecimal,
+  ZERO,
+} from '../values/decimal.ts'
 
 /** Events of one block, at most. */
 export const BLOCK_EVENTS_MAX = 1_024

@@ -15,7 +15,7 @@ import {
 } from '../../../../test/support/counters-model.ts'
 import { countersStandardTests } from './counters.test-support.ts'
 import { COUNTERS_SWEPT_MAX } from './limits.ts'
-import { MemoryCounters } from './memory-counters.ts'
+import { isRecordedName, MemoryCounters } from './memory-counters.ts'
 
 countersStandardTests('MemoryCounters', () => new MemoryCounters())
 
@@ -164,5 +164,37 @@ describe('beyond the bound on events', () => {
     const room = counters.look(dust, instant(1))
     expect(room).toMatchObject({ passes: true, retryAfterMs: 0 })
     expect(room.remaining).toEqual({ units: 699_999n, scale: 6 })
+  })
+})
+
+describe('restored by the names that records have', () => {
+  const KEY = 'by name|4:dora'
+  const NAME = `by name|~${'d'.repeat(22)}`
+  const make = () =>
+    new MemoryCounters({ recordedName: (key) => (key === KEY ? NAME : `other|~${key}`) })
+  const one = rate(3, { key: KEY })
+
+  test('a counter goes on under its key, whatever of it was a key and what a name', () => {
+    for (const keys of [
+      [NAME, NAME],
+      [KEY, NAME],
+      [NAME, KEY],
+    ]) {
+      const counters = make()
+      for (const key of keys) counters.restore([{ ...one, key }], 1, instant(0))
+      expect(counters.size).toBe(1)
+      expect(counters.look(one, instant(0)).passes).toBe(true)
+      expect(counters.consume([one], instant(0)).ok).toBe(true)
+      expect(counters.consume([one], instant(0)).ok).toBe(false)
+      expect(counters.dump(instant(0), 10).map(({ key }) => key)).toEqual([KEY])
+    }
+  })
+
+  test('a value that looks like a name is no name', () => {
+    const counters = make()
+    const key = `by name|25:x${NAME.slice(-24)}`
+    counters.restore([{ ...one, key }], 1, instant(0))
+    expect(counters.dump(instant(0), 10).map((counter) => counter.key)).toEqual([key])
+    expect(isRecordedName(key)).toBe(false)
   })
 })

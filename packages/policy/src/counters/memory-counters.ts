@@ -3,7 +3,7 @@
 // the cost of a call does not depend on earlier calls. Time never runs backwards here, whatever the
 // clock of the caller does.
 
-import type { Instant } from '../core/clock.ts'
+import type { Instant } from '../calls/clock.ts'
 import type {
   ConsumeResult,
   Counters,
@@ -11,8 +11,14 @@ import type {
   LimitStatus,
   LimitUsage,
   Receipt,
-} from '../core/counters.ts'
-import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
+} from '../calls/counters.ts'
+import {
+  addDecimal,
+  compareDecimal,
+  type Decimal,
+  subtractDecimal,
+  ZERO,
+} from '../values/decimal.ts'
 import {
   COUNTER_EVENTS_MAX,
   COUNTERS_PER_LIMIT_MAX,
@@ -46,10 +52,21 @@ export class MemoryCounters implements Counters, LimitUsage {
   /** Number of counters per limit. */
   readonly #countsByLimit = new Map<string, number>()
   #sweptAtMs = Number.NEGATIVE_INFINITY
+  readonly #recordedName: ((key: string) => string) | undefined
+  /** The counters that were restored, by the name that records have for them. */
+  readonly #restored = new Map<string, string>()
   /** Those that are swept next. */
   #toSweep = this.#counters.entries()
 
-  constructor(options: { readonly eventsMax?: number; readonly perLimitMax?: number } = {}) {
+  /** `recordedName`: what records write in place of a key, so that it does not show whom it is about. */
+  constructor(
+    options: {
+      readonly eventsMax?: number
+      readonly perLimitMax?: number
+      readonly recordedName?: (key: string) => string
+    } = {},
+  ) {
+    this.#recordedName = options.recordedName
     this.#eventsMax = options.eventsMax ?? COUNTER_EVENTS_MAX
     this.#perLimitMax = options.perLimitMax ?? COUNTERS_PER_LIMIT_MAX
   }
@@ -81,7 +98,30 @@ export class MemoryCounters implements Counters, LimitUsage {
     const nowMs = this.#advance(now)
     // A negative age means that the clock jumped: the event counts as just now.
     const atMs = nowMs - Math.max(0, ageMs)
-    for (const take of charges) this.#add(take, atMs)
+    for (const take of charges) this.#add({ ...take, key: this.#findRestored(take.key) }, atMs)
+  }
+
+  /** The counter of a key, or of the name that records have for it. */
+  #findRestored(key: string): string {
+    if (this.#recordedName === undefined) return key
+    const name = isRecordedName(key) ? key : this.#recordedName(key)
+    const known = this.#restored.get(name)
+    if (known === undefined) this.#restored.set(name, key)
+    return known ?? key
+  }
+
+  /** Finds a counter. One that is only known by its name in records gets its key when it is used for the first time. */
+  #find(key: string): SlidingWindow | undefined {
+    const counter = this.#counters.get(key)
+    if (counter !== undefined || this.#restored.size === 0) return counter
+    const name = this.#recordedName?.(key) ?? key
+    const restored = this.#restored.get(name)
+    const found = restored === undefined ? undefined : this.#counters.get(restored)
+    if (restored === undefined || found === undefined) return undefined
+    this.#restored.set(name, key)
+    this.#counters.delete(restored)
+    this.#counters.set(key, found)
+    return found
   }
 
   /**
@@ -166,7 +206,7 @@ export class MemoryCounters implements Counters, LimitUsage {
   }
 
   #getStatus(take: LimitCharge, wanted: Decimal, nowMs: number): LimitStatus {
-    const counter = this.#counters.get(take.key)
+    const counter = this.#find(take.key)
     if (counter !== undefined) {
       counter.windowMs = take.windowMs
       counter.expire(nowMs)
@@ -179,7 +219,7 @@ export class MemoryCounters implements Counters, LimitUsage {
 
   #add(take: LimitCharge, atMs: number): void {
     if (take.amount.units === 0n) return
-    let counter = this.#counters.get(take.key)
+    let counter = this.#find(take.key)
     if (counter === undefined) {
       counter = new SlidingWindow(take.windowMs)
       this.#counters.set(take.key, counter)
@@ -188,6 +228,11 @@ export class MemoryCounters implements Counters, LimitUsage {
     counter.add(take.amount, atMs)
     if (counter.size > this.#eventsMax) counter.thinSome()
   }
+}
+
+/** Whether only the name in records is known of a counter. A key has values, each with its length. */
+export function isRecordedName(key: string): boolean {
+  return !/\|\d+:/.test(key) && /\|~[\w-]{22}$/.test(key)
 }
 
 /** A key starts with its limit. */

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
-import type { Decimal } from '../core/decimal.ts'
+import type { Decimal } from '../values/decimal.ts'
 import { BLOCK_EVENTS_MAX } from './event-block.ts'
 import { SlidingWindow } from './window.ts'
 

@@ -2,7 +2,13 @@
 // the number of events: expired blocks are dropped whole, the sums of blocks say when a charge fits
 // again, and neighbours are merged two blocks at a time. Pure.
 
-import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
+import {
+  addDecimal,
+  compareDecimal,
+  type Decimal,
+  subtractDecimal,
+  ZERO,
+} from '../values/decimal.ts'
 import { EventBlock } from './event-block.ts'
 
 export class SlidingWindow {

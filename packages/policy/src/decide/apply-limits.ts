@@ -1,13 +1,13 @@
 // The last step of a decision: checks the action reached against the limits of everything that
 // applies to the call. Peeks without consuming; the charges are returned for the caller to consume.
 
-import type { Action } from '../core/actions.ts'
-import type { LimitCharge, LimitStatus, LimitUsage } from '../core/counters.ts'
-import { formatDecimal } from '../core/decimal.ts'
-import type { Decision, DecisionCode } from '../core/decision.ts'
+import type { Action } from '../calls/actions.ts'
+import type { LimitCharge, LimitStatus, LimitUsage } from '../calls/counters.ts'
+import type { Decision, DecisionCode } from '../calls/decision.ts'
 import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
 import type { PreparedRule } from '../model/applicable-rules.ts'
 import type { Guardrail, Limit, Rule } from '../model/rule.ts'
+import { formatDecimal } from '../values/decimal.ts'
 import type { DecisionDraft } from './combine-rules.ts'
 import { toLimitCharge } from './limit-charge.ts'
 import type { TraceStep } from './trace.ts'

@@ -1,12 +1,10 @@
 // Collects the inputs of a decision: the arguments and claims read by the expressions, amounts and
-// keys that apply to a call, and the groups of the caller. Numbers, booleans and words that the
-// tool declares as an enum are recorded; other text only if configured, since it may be a secret.
-// Called by the gate for the ledger entry of every call.
+// keys that apply to a call, whether the call holds a secret or a number that they ask for, and the
+// groups of the caller. Numbers, booleans and words that the tool declares as an enum are recorded;
+// other text only if configured, since it may be a secret. Called by the gate for the ledger entry of every call.
 
-import type { Call, Facts } from '../core/call.ts'
-import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
-import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
-import { memoizeFor } from '../core/memoize.ts'
+import type { Call, Facts } from '../calls/call.ts'
+import type { DecisionInput, DecisionInputs, OmittedInput } from '../calls/decision-inputs.ts'
 import { readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
@@ -14,13 +12,24 @@ import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { memoizeFor } from '../structures/memoize.ts'
+import { ExactNumber, isObject, type JsonValue } from '../values/json.ts'
 import { resolveRules } from './resolve.ts'
 
 /** This input, beside the paths, tells whether the call has arguments that the tool does not declare. */
 export const UNDECLARED = 'undeclared'
 /** A JSON text; absent for the local user, who has no groups. */
 export const GROUPS = 'principal.groups'
+/** What the client's hooks said of the session. */
+export const MODE = 'session.mode'
 export const LOCAL = 'local'
+/** Facts without a path below them, recorded if a rule reads them. */
+const PLAIN_FACTS = new Map<string, (facts: Facts) => string | boolean | undefined>([
+  [MODE, ({ session }) => session.mode ?? ''],
+  ['call.secret', ({ holdsSecret }) => holdsSecret?.()],
+  ['call.card', ({ holds }) => holds?.('card')],
+  ['call.iban', ({ holds }) => holds?.('iban')],
+])
 const NO_WORDS: ReadonlySet<string> = new Set()
 
 interface InputReference {
@@ -50,11 +59,12 @@ export function collectInputs(
     known = listReads(scope, facts)
     ofScope.set(scope, known)
   }
-  const { reads, claims, declared } = known
-  if (reads.length === 0 && claims.length === 0) return ofPrincipal
+  const { reads, claims, plain, declared } = known
+  if (reads.length === 0 && claims.length === 0 && plain.length === 0) return ofPrincipal
   const values: Record<string, DecisionInput> = { ...ofPrincipal }
   for (const read of claims) values[read.text] = recordValue(principal.claims, read, texts)
   for (const read of reads) values[read.text] = recordValue(call.args, read, texts)
+  for (const [text, find] of plain) values[text] = find(facts) ?? WITHHELD
   if (reads.length > 0 && !declared.open)
     values[UNDECLARED] = Object.keys(call.args).some((name) => !declared.properties?.has(name))
   return values
@@ -62,7 +72,7 @@ export function collectInputs(
 
 /** Everything that applies to the call, including shadow rules. */
 export function listApplicable(scope: ApplicableRules): readonly PreparedRule<Rule | Guardrail>[] {
-  return [...scope.rules, ...scope.guardrails, ...scope.house, ...scope.shadow]
+  return [...scope.rules, ...scope.guardrails, ...scope.base, ...scope.shadow]
 }
 
 /** The paths below `args` that a rule or guardrail reads. */
@@ -81,14 +91,19 @@ function listReads(scope: ApplicableRules, { tool }: Facts) {
     text,
     words: findEnum(schema, path),
   }))
-  return { reads, claims: claimsRead(scope), declared: readDeclaredArguments(schema) }
+  const names = new Set(listVariables(scope).map(({ root, path }) => `${root}.${path[0]}`))
+  const plain = [...PLAIN_FACTS].filter(([text]) => names.has(text))
+  return { reads, plain, claims: claimsRead(scope), declared: readDeclaredArguments(schema) }
+}
+
+function listVariables(scope: ApplicableRules): ExpressionVariable[] {
+  return listApplicable(scope).flatMap(({ rule }) => rule.when?.expression.variables ?? [])
 }
 
 function claimsRead(scope: ApplicableRules): readonly InputReference[] {
-  const variables = listApplicable(scope).flatMap(
-    ({ rule }) => rule.when?.expression.variables ?? [],
-  )
-  const paths = variables.filter(isOfClaims).map(({ path }) => path.slice(1))
+  const paths = listVariables(scope)
+    .filter(isOfClaims)
+    .map(({ path }) => path.slice(1))
   const byText = new Map(paths.map((path) => [claimText(path), path]))
   return [...byText]
     .slice(0, JUDGED_CLAIMS_MAX)

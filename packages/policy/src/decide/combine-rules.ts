@@ -1,8 +1,8 @@
 // Combines rules and guardrails until one action is left: steps 1 to 3 of "How a call is decided".
 // Keeps what was combined: whose limits apply, who requires approval, and, on request, the trace.
 
-import { type Action, isStronger, pickStronger } from '../core/actions.ts'
-import type { ApprovalRequirement, GuardrailMatch } from '../core/decision.ts'
+import { type Action, isStronger, pickStronger } from '../calls/actions.ts'
+import type { ApprovalRequirement, GuardrailMatch } from '../calls/decision.ts'
 import {
   type ConditionResult,
   type EvaluationContext,

@@ -3,16 +3,16 @@
 // form is denied, unless the server lists it in exactly that spelling. A completion is also decided
 // by the prompt or resource it is for. Pure; decide.ts passes itself in.
 
-import { isStronger } from '../core/actions.ts'
-import type { Call } from '../core/call.ts'
-import type { Decision } from '../core/decision.ts'
-import { isObject } from '../core/json.ts'
-import { memoizeFor } from '../core/memoize.ts'
+import { isStronger } from '../calls/actions.ts'
+import type { Call } from '../calls/call.ts'
+import type { Decision } from '../calls/decision.ts'
 import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
 import { readUri } from '../expression/functions/resource-uri.ts'
 import { URI_LENGTH_MAX } from '../language/limits.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { memoizeFor } from '../structures/memoize.ts'
+import { isObject } from '../values/json.ts'
 import type { TraceStep } from './trace.ts'
 
 type DecisionRequest = Omit<EvaluationContext, 'category'>
@@ -66,7 +66,10 @@ export const NOT_NORMAL = {
 }
 
 /** Whether the decision depends on more than the URI as written, see decideUri. */
-export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<Call, 'args'>) {
+export function hasOtherReadings(
+  policy: CompiledPolicy,
+  { server, name }: Omit<Call, 'args'>,
+): boolean {
   const { isNormal, shorter } = readUri(name)
   return !isNormal || shorter.some((uri) => policy.resources.all(server, uri).length > 0)
 }
@@ -112,12 +115,12 @@ function withUri(request: DecisionRequest, uri: string): DecisionRequest {
 
 /** Shadow rules change no decision, and so do not make spellings matter. */
 function enforcesUris(policy: CompiledPolicy): boolean {
-  const { resources, categories, methods, guardrails, shadow, house } = policy
+  const { resources, categories, methods, guardrails, shadow, base } = policy
   const ofMethods = [...RESOURCE_METHODS].map((method) => methods.get(method))
   const own = [categories.get('Read'), ...ofMethods, ...guardrails]
   return (
     (!shadow && (resources.values().some((rule) => !rule.shadow) || own.some(readsArgumentUri))) ||
-    (house?.shadow === false && house.guardrails.some(readsArgumentUri))
+    (base?.shadow === false && base.guardrails.some(readsArgumentUri))
   )
 }
 

@@ -4,12 +4,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import type { JsonObject } from '../core/json.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
-import { rememberAnswer } from '../provenance/check-call.ts'
+import { rememberAnswer } from '../provenance/remember-answer.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
+import type { JsonObject } from '../values/json.ts'
 import { decide } from './decide.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }

@@ -3,10 +3,10 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import type { JsonObject } from '../core/json.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
+import type { JsonObject } from '../values/json.ts'
 import { decide } from './decide.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -26,7 +26,7 @@ describe('what `destinations` says of arguments', () => {
   ) => {
     const house = base === undefined ? undefined : compiled(base)
     const document = { version: 1, default: 'allow', protect: 'balanced', destinations: said }
-    const policy = { ...compiled(document), ...(house && { house }) }
+    const policy = { ...compiled(document), ...(house && { base: house }) }
     const answers = [`${LONG} see ${STRANGER} 77`]
     const facts = sampleFacts(toolWith(schema, category), { answers })
     const call = { server: 's', name: 'find', method: 'tools/call', args }

@@ -12,9 +12,9 @@ import {
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { runs } from '../../../../test/support/runs.ts'
-import { ACTIONS, type Action } from '../core/actions.ts'
-import type { LimitUsage } from '../core/counters.ts'
-import type { Decision } from '../core/decision.ts'
+import { ACTIONS, type Action } from '../calls/actions.ts'
+import type { LimitUsage } from '../calls/counters.ts'
+import type { Decision } from '../calls/decision.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { decide, isVisible } from './decide.ts'
 

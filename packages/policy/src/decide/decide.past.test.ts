@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { PastCalls } from '../calls/past-calls.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
-import type { PastCalls } from '../core/past-calls.ts'
-import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from './decide.ts'
 

@@ -16,11 +16,11 @@ import {
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { runs } from '../../../../test/support/runs.ts'
+import { ACTIONS, type Action } from '../calls/actions.ts'
+import type { LimitUsage } from '../calls/counters.ts'
+import type { Decision } from '../calls/decision.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import { ACTIONS, type Action } from '../core/actions.ts'
-import type { LimitUsage } from '../core/counters.ts'
-import type { Decision } from '../core/decision.ts'
-import type { KnownTool } from '../core/tools.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { decide, isVisible } from './decide.ts'
 
@@ -240,13 +240,13 @@ describe('the base policy', () => {
         const document = shadow ? { ...text, mode: 'shadow' } : text
         const house = compiled({ ...ALLOWING, guardrails }, { name: 'house' })
         const alone = ask(compiled(document), one, used)
-        const both = ask(compiled(document, { house }), one, used)
+        const both = ask(compiled(document, { base: house }), one, used)
         expect(strength(both.action)).toBeGreaterThanOrEqual(strength(alone.action))
         const own = ask(compiled({ ...ALLOWING, classify: text.classify, guardrails }), one, used)
         const laid = own.guardrails.map(({ name }) => name)
-        const ofHouse = both.guardrails.filter(({ rule }) => rule.startsWith('house:'))
+        const ofBase = both.guardrails.filter(({ rule }) => rule.startsWith('house:'))
         // Matched by the accepted category as well, so possibly more of them.
-        expect(ofHouse.map(({ name }) => name)).toEqual(expect.arrayContaining(laid))
+        expect(ofBase.map(({ name }) => name)).toEqual(expect.arrayContaining(laid))
         const keys = both.limits.map(({ key }) => key)
         expect(new Set(keys).size).toBe(keys.length)
         const foreign = keys.filter((key) => !alone.limits.some((take) => take.key === key))

@@ -4,14 +4,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import { isStronger } from '../calls/actions.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
-import { isStronger } from '../core/actions.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
-import { ExactNumber } from '../core/json.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
-import { rememberAnswer } from '../provenance/check-call.ts'
+import { rememberAnswer } from '../provenance/remember-answer.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
+import type { JsonObject, JsonValue } from '../values/json.ts'
+import { ExactNumber } from '../values/json.ts'
 import { decide, isVisible } from './decide.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -355,7 +355,7 @@ describe('flows that `labels` says', () => {
   const decideWith = (labels: object, name: string, category: Category, base?: object) => {
     const house = base === undefined ? undefined : compiled(base)
     const document = { version: 1, default: 'allow', protect: 'balanced', labels }
-    const policy = { ...compiled(document), ...(house && { house }) }
+    const policy = { ...compiled(document), ...(house && { base: house }) }
     const call = { server: 's', name, method: 'tools/call', args: { query: 'x', who: 'mallory' } }
     const answers = [`${LONG} and write to mallory`]
     const facts = sampleFacts(tool(name, category), { answers })

@@ -3,12 +3,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { LimitUsage } from '../calls/counters.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
-import type { LimitUsage } from '../core/counters.ts'
-import type { JsonObject } from '../core/json.ts'
-import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import type { JsonObject } from '../values/json.ts'
 import { decide, isHidden, isVisible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 
@@ -186,7 +186,7 @@ describe('shadow', () => {
         { name: 'house' },
       )
     const under = (mode: object) =>
-      ask(compiled({ version: 1, default: 'allow' }, { house: house(mode) }))
+      ask(compiled({ version: 1, default: 'allow' }, { base: house(mode) }))
     expect(under({})).toMatchObject({ action: 'deny', rule: 'house:/guardrails/0', shadow: [] })
     expect(under({ mode: 'shadow' })).toMatchObject({
       action: 'allow',
@@ -299,7 +299,7 @@ describe('call and definition', () => {
     const guardrail = { name: 'no writes', match: { categories: ['Write'] }, action: 'deny' }
     const house = compiled({ version: 1, default: 'allow', guardrails: [guardrail] })
     const document = { version: 1, default: 'allow', classify: { 'a/put': 'Read' } }
-    expect(ask({ ...compiled(document), house })).toMatchObject({
+    expect(ask({ ...compiled(document), base: house })).toMatchObject({
       action: 'deny',
       rule: 'house:/guardrails/0',
     })
@@ -312,4 +312,73 @@ describe('call and definition', () => {
     const decision = decide(open, call, facts, new MemoryCounters(), NOW)
     expect(decision).toMatchObject({ action: 'deny', rule: 'built-in' })
   })
+})
+
+describe('quiet: reads', () => {
+  const quiet = { version: 1, default: 'deny', quiet: 'reads' }
+  const allowing = { ...quiet, tools: { 'a/put': 'allow' } }
+  const guarded = (guardrail: object) => ({
+    ...allowing,
+    guardrails: [{ name: 'g', action: 'deny', ...guardrail }],
+  })
+  const isQuiet = (document: object, base?: object) => {
+    const options = base === undefined ? {} : { base: compiled(base) }
+    return ask(compiled(document, options)).quiet === true
+  }
+
+  test.each([
+    ['a rule that allows', allowing],
+    ['a rule that asks', { ...quiet, tools: { 'a/put': 'require_approval' } }],
+    ['a default that asks', { ...quiet, default: 'require_approval' }],
+    ['a guardrail that does not apply', guarded({ when: 'session.calls > 1' })],
+    [
+      'a guardrail in shadow mode that does not apply',
+      guarded({ when: 'session.calls > 1', mode: 'shadow' }),
+    ],
+  ])('lets the gate answer by %s', (_what, document) => {
+    expect(isQuiet(document)).toBe(true)
+  })
+
+  test.each([
+    ['without the word', { ...allowing, quiet: undefined }],
+    ['by the default', { ...quiet, default: 'allow', tools: { 'b/x': 'allow' } }],
+    ['for a denial', { ...allowing, tools: { 'a/put': 'deny', 'b/x': 'allow' } }],
+    [
+      'if a guardrail is undecided',
+      guarded({ action: 'require_approval', when: 'args.other > 1' }),
+    ],
+    ['if a guardrail in shadow mode objects', guarded({ mode: 'shadow' })],
+    ['if one in shadow mode would ask', guarded({ action: 'require_approval', mode: 'shadow' })],
+  ])('does not %s', (_what, document) => {
+    expect(isQuiet(JSON.parse(JSON.stringify(document)))).toBe(false)
+  })
+
+  test('needs the base policy to say it too', () => {
+    expect(isQuiet(allowing, { version: 1, default: 'allow' })).toBe(false)
+    expect(isQuiet(allowing, { ...allowing, default: 'allow' })).toBe(true)
+  })
+
+  test('holds for a tool of unknown class only if both decisions do', () => {
+    const document = { ...quiet, categories: { Read: 'allow' }, default: 'allow' }
+    const facts = sampleFacts({ ...TOOL, category: 'Read', unknown: true })
+    const call = { server: 'a', method: 'tools/call', name: 'put', args: {} }
+    const known = sampleFacts({ ...TOOL, category: 'Read' })
+    const decided = (of: typeof facts) =>
+      decide(compiled(document), call, of, new MemoryCounters(), NOW).quiet
+    expect([decided(known), decided(facts)]).toEqual([true, undefined])
+  })
+})
+
+test('session.mode is what the client said, and empty if no hook said one', () => {
+  const policy = compiled({
+    version: 1,
+    default: 'allow',
+    guardrails: [{ name: 'plan', action: 'deny', when: 'session.mode == "plan"' }],
+  })
+  const decided = (session: object) => ask(policy, { facts: { session } }).action
+  expect([decided({ mode: 'plan' }), decided({ mode: 'default' }), decided({})]).toEqual([
+    'deny',
+    'allow',
+    'allow',
+  ])
 })

@@ -4,15 +4,15 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { ProtectionLevel } from '../calls/provenance.ts'
+import type { Category } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
-import type { ProtectionLevel } from '../core/provenance.ts'
-import type { Category } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { getTrust } from '../model/answer-trust.ts'
-import { rememberAnswer } from '../provenance/check-call.ts'
+import { rememberAnswer } from '../provenance/remember-answer.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
+import type { JsonObject, JsonValue } from '../values/json.ts'
 import { decide } from './decide.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -42,7 +42,7 @@ function decideAfter(
 ) {
   const base = house && compiled({ version: 1, default: 'allow', ...house })
   const document = { version: 1, default: 'allow', protect, trust }
-  const policy = compiled(document, base === undefined ? {} : { house: base })
+  const policy = compiled(document, base === undefined ? {} : { base })
   const memory = new SessionProvenance({ low: 1, high: 2 })
   if (prompt !== undefined) memory.addPrompt(prompt)
   for (const { tool: name, args: given = {}, answer, isError = false } of steps) {

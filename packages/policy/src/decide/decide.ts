@@ -2,11 +2,11 @@
 // The order of steps is docs/reference/policy-language.md, "How a call is decided". `isVisible`
 // runs the same code with arguments unknown, so that a list and a call cannot disagree.
 
-import type { Action } from '../core/actions.ts'
-import type { Call, Facts } from '../core/call.ts'
-import type { Instant } from '../core/clock.ts'
-import type { LimitUsage } from '../core/counters.ts'
-import type { Decision, ShadowDecision } from '../core/decision.ts'
+import type { Action } from '../calls/actions.ts'
+import type { Call, Facts } from '../calls/call.ts'
+import type { Instant } from '../calls/clock.ts'
+import type { LimitUsage } from '../calls/counters.ts'
+import type { Decision, ShadowDecision } from '../calls/decision.ts'
 import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
 import type { ApplicableRules } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
@@ -199,7 +199,7 @@ function decideScope(
   trace: TraceStep[] | undefined,
 ): Decision {
   const { facts } = context
-  const { category, flow, roles, houseFlow, houseRoles } = scope
+  const { category, flow, roles, baseFlow, baseRoles } = scope
   const situation: EvaluationContext = { ...context, category, flow, roles }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
@@ -211,15 +211,24 @@ function decideScope(
     shadow.push(asShadow(applyLimits(draft, situation, usage, trace, true)))
     draft = startDraft('allow', '/mode')
   }
-  const isSame = flow === houseFlow && roles === houseRoles
-  const ofHouse = isSame ? situation : { ...situation, flow: houseFlow, roles: houseRoles }
-  applyGuardrails(draft, scope.house, ofHouse, trace)
-  if (policy.house?.shadow !== true) applyEgress(draft, policy.house, situation, trace)
+  const isSame = flow === baseFlow && roles === baseRoles
+  const ofBase = isSame ? situation : { ...situation, flow: baseFlow, roles: baseRoles }
+  applyGuardrails(draft, scope.base, ofBase, trace)
+  if (policy.base?.shadow !== true) applyEgress(draft, policy.base, situation, trace)
   applyProtectedFiles(draft, situation, trace)
 
   const settled = applyLimits(draft, situation, usage, trace, false)
   if (trace !== undefined) traceDecision(settled, shadow, trace)
-  return { ...settled, guardrails: draft.guardrails, shadow }
+  const { guardrails } = draft
+  const decision = { ...settled, guardrails, shadow }
+  return isQuiet(policy, decision) ? { ...decision, quiet: true } : decision
+}
+
+/** An approver or a rule lets it pass, nothing is in doubt, and nothing that only observes objects. */
+function isQuiet(policy: CompiledPolicy, { action, rule, guardrails, shadow }: Decision): boolean {
+  if (!policy.isQuiet || guardrails.some(({ undecided }) => undecided)) return false
+  if (shadow.some((one) => one.action !== 'allow')) return false
+  return action === 'require_approval' || (action === 'allow' && rule !== '/default')
 }
 
 /** Evaluates each shadow rule separately, with its own counters. */

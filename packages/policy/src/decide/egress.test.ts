@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
-import type { JsonObject } from '../core/json.ts'
-import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { type CompiledPolicy, listCanaries } from '../model/policy.ts'
+import type { JsonObject } from '../values/json.ts'
 import { decide, isVisible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 
@@ -180,11 +180,11 @@ describe('egress', () => {
 
   test('holds with the base policy, and for the URI of a resource; a list of tools shows the tool', () => {
     const house = open({ '*/*': [] })
-    const under = compiled({ version: 1, default: 'allow' }, { house })
+    const under = compiled({ version: 1, default: 'allow' }, { base: house })
     expect(ask(under, { url: 'https://a.example' }).action).toBe('deny')
     const shadow = compiled(
       { version: 1, default: 'allow' },
-      { house: open({ '*/*': [] }, { mode: 'shadow' }) },
+      { base: open({ '*/*': [] }, { mode: 'shadow' }) },
     )
     expect(ask(shadow, { url: 'https://a.example' }).action).toBe('allow')
     const read = {
@@ -236,8 +236,8 @@ test('canaries of the document and the base policy', () => {
   const other = { canaries: { mail: 'qq99-ww88-ee77' } }
   const names = (policy: CompiledPolicy) => [...listCanaries(policy).keys()]
   expect(names(house)).toEqual(['key'])
-  expect(names(compiled({ version: 1, default: 'allow' }, { house }))).toEqual(['key'])
-  const both = compiled({ version: 1, default: 'allow', ...other }, { house })
+  expect(names(compiled({ version: 1, default: 'allow' }, { base: house }))).toEqual(['key'])
+  const both = compiled({ version: 1, default: 'allow', ...other }, { base: house })
   expect(names(both)).toEqual(['key', 'mail'])
   expect(listCanaries(both)).toBe(listCanaries(both))
   expect(names(open({}, { ...planted, mode: 'shadow' }))).toEqual([])

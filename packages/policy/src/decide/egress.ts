@@ -2,10 +2,7 @@
 // stands in a text: with a scheme, after `//`, as `user@host`, and without a scheme as `protect` reads them.
 // What URL parsers read differently is not on any list. A command line has the hosts that `shell()` finds too. Pure.
 
-import type { Call } from '../core/call.ts'
-import { isObject, type JsonValue } from '../core/json.ts'
-import { escapePointer } from '../core/json-pointer.ts'
-import { readShell } from '../core/shell-command.ts'
+import type { Call } from '../calls/call.ts'
 import { parseUrl } from '../expression/functions/url.ts'
 import { EGRESS_ADDRESSES_MAX, EGRESS_HOSTS_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
@@ -13,6 +10,9 @@ import { isHostListed } from '../model/answer-rule.ts'
 import { type CompiledPolicy, narrowest } from '../model/policy.ts'
 import { getRole } from '../provenance/names.ts'
 import { listHosts } from '../provenance/read-value.ts'
+import { readShell } from '../readers/shell-command.ts'
+import { isObject, type JsonValue } from '../values/json.ts'
+import { escapePointer } from '../values/json-pointer.ts'
 
 /** `://…` up to what ends an address in a sentence; what stands before it is its scheme. */
 const ADDRESS = /(?<=[a-z0-9+.-]):\/\/[^\s"'<>`{}|]*/gi
@@ -68,7 +68,7 @@ function egressLists(
 /** Whether the decision on a call depends on the hosts that its arguments name. */
 export function hasEgressLists(policy: CompiledPolicy, call: Call): boolean {
   if (!TO_SERVERS.has(call.method)) return false
-  return [policy, policy.house].some(
+  return [policy, policy.base].some(
     (each) => each !== undefined && !each.shadow && egressLists(each, call).length > 0,
   )
 }
@@ -78,14 +78,22 @@ export function listEgressHosts(
   policy: CompiledPolicy,
   page: Pick<Call, 'server' | 'name'>,
 ): readonly (readonly string[])[] {
-  return [policy, policy.house].flatMap((each) =>
+  return [policy, policy.base].flatMap((each) =>
     each === undefined || each.shadow ? [] : egressLists(each, page).map(([, hosts]) => hosts),
   )
 }
 
 const NONE: readonly (readonly [string, readonly string[]])[] = []
 
-export function findEgressDenial(policy: CompiledPolicy, call: Call) {
+/** Why `egress` denies a call. */
+export interface EgressDenial {
+  /** JSON Pointer of the entry of `egress` that denies it. */
+  readonly pointer: string
+  readonly reason: string
+}
+
+/** The first host of a call that `egress` does not list, or what could not be read; undefined if there is none. */
+export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDenial | undefined {
   if (!TO_SERVERS.has(call.method)) return undefined
   const lists = egressLists(policy, call)
   if (lists.length === 0) return undefined

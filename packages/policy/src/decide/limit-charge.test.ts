@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
 import { runs } from '../../../../test/support/runs.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import { ExactNumber, type JsonValue } from '../core/json.ts'
-import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
+import { ExactNumber, type JsonValue } from '../values/json.ts'
 import { decide } from './decide.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }

@@ -1,10 +1,8 @@
 // What a call charges to a limit: the counter's key and the amount. Keys are injective (every part
 // is length-prefixed), so that no caller can spell its way into or out of another's counter.
 
-import type { Call, Facts } from '../core/call.ts'
-import type { LimitCharge } from '../core/counters.ts'
-import { type Decimal, formatDecimal, multiplyDecimal, ONE, toDecimal } from '../core/decimal.ts'
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import type { Call, Facts } from '../calls/call.ts'
+import type { LimitCharge } from '../calls/counters.ts'
 import {
   BOOLEAN,
   type DeclaredType,
@@ -17,6 +15,8 @@ import { pathText } from '../language/argument-path.ts'
 import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
 import type { Amount, CounterScope, Limit } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
+import { type Decimal, formatDecimal, multiplyDecimal, ONE, toDecimal } from '../values/decimal.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
 
 export type ChargeResult =
   | { readonly take: LimitCharge }

@@ -1,9 +1,9 @@
 // Whether a document can hide a prompt or a resource from any caller. If it can, the gate must
 // answer unknown names exactly like hidden ones. Pure.
 
-import { memoizeFor } from '../core/memoize.ts'
 import { type CompiledPolicy, listAllRules, type NameSection } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { memoizeFor } from '../structures/memoize.ts'
 
 type HidingSection = Exclude<NameSection, 'tools'>
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
-import type { JsonValue } from '../core/json.ts'
+import type { JsonValue } from '../values/json.ts'
 import { decide, isVisible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 

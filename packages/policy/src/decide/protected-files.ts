@@ -3,7 +3,7 @@
 // rules. Only the exact path is found: that other spellings do not lead to the files either is the work of
 // the server's isolation.
 
-import { isObject, type JsonValue } from '../core/json.ts'
+import { isObject, type JsonValue } from '../values/json.ts'
 
 export const OWN_FILES = "the gate's own files"
 

@@ -2,10 +2,9 @@
 // once per accepted definition and cached, so that a decision costs the same with ten rules and
 // with ten thousand. Rules without effect are listed with the reason, for `explain`.
 
-import type { Call, Facts } from '../core/call.ts'
-import { memoizeFor } from '../core/memoize.ts'
-import type { ArgumentFlow } from '../core/provenance.ts'
-import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
+import type { Call, Facts } from '../calls/call.ts'
+import type { ArgumentFlow } from '../calls/provenance.ts'
+import { CATEGORIES, type Category, type KnownTool } from '../calls/tools.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
 import type { BindProblem } from '../expression/evaluate/bind-problems.ts'
 import { type DeclaredType, readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
@@ -16,6 +15,7 @@ import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts
 import { type CompiledPolicy, type NameMap, narrowest } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { joinRoles, tightenRoles } from '../provenance/argument-roles.ts'
+import { memoizeFor } from '../structures/memoize.ts'
 
 /** The worst category of a tool whose category is a guess. */
 const DOUBTED_AS: Category = 'Execute'
@@ -142,8 +142,8 @@ function buildScope(
       .map((guardrail) => make(guardrail, prefix + guardrail.pointer))
   const own = listGuardrails(policy.guardrails, [category], '')
   // The base policy uses either category: no document can reclassify a tool out of its reach.
-  const house = listGuardrails(policy.house?.guardrails ?? [], [category, accepted], 'house:')
-  const houseShadow = policy.house?.shadow === true
+  const ofBase = listGuardrails(policy.base?.guardrails ?? [], [category, accepted], 'house:')
+  const isBaseShadow = policy.base?.shadow === true
   return {
     ...findFlows(policy, target),
     ...findRoles(policy, target),
@@ -151,11 +151,11 @@ function buildScope(
     classified,
     rules: counting.map(ready).sort(byPointer),
     guardrails: own.filter(({ rule }) => !rule.shadow),
-    house: house.filter(({ rule }) => !rule.shadow && !houseShadow),
+    base: ofBase.filter(({ rule }) => !rule.shadow && !isBaseShadow),
     shadow: [
       ...shadow.map(ready).sort(byPointer),
       ...own.filter(({ rule }) => rule.shadow),
-      ...house.filter(({ rule }) => rule.shadow || houseShadow),
+      ...ofBase.filter(({ rule }) => rule.shadow || isBaseShadow),
     ],
     aside,
   }
@@ -169,10 +169,10 @@ function findFlows(policy: CompiledPolicy, { server, name, method }: RuleTarget)
     if (words.includes('external') || words.includes('public')) return 'external'
     return words.includes('internal') ? 'internal' : undefined
   }
-  const [own, house] = [find(policy), find(policy.house)]
+  const [own, base] = [find(policy), find(policy.base)]
   return {
-    flow: house === 'external' ? house : own,
-    houseFlow: own === 'external' ? own : house,
+    flow: base === 'external' ? base : own,
+    baseFlow: own === 'external' ? own : base,
   }
 }
 
@@ -182,8 +182,8 @@ function findRoles(policy: CompiledPolicy, { server, name, method }: RuleTarget)
     one === undefined || one.destinations.size === 0 || method !== TOOL_CALL
       ? undefined
       : joinRoles(one.destinations.all(server, name))
-  const [own, house] = [find(policy), find(policy.house)]
-  return { roles: tightenRoles(own, house), houseRoles: tightenRoles(house, own) }
+  const [own, base] = [find(policy), find(policy.base)]
+  return { roles: tightenRoles(own, base), baseRoles: tightenRoles(base, own) }
 }
 
 function byPointer(a: PreparedRule<Rule>, b: PreparedRule<Rule>): number {

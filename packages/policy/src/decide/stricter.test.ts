@@ -2,11 +2,11 @@
 
 import { expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { KnownTool } from '../calls/tools.ts'
 import { type Property, readProperties } from '../cases/properties.ts'
 import { prove } from '../cases/prove.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { getTypicalAction } from '../cases/typical-action.ts'
-import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { decide, isVisible } from './decide.ts'

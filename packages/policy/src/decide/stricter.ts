@@ -2,10 +2,10 @@
 // category and as Execute. If both have the same action, the limits and requirements of both apply;
 // shadow decisions are recorded for both. Pure.
 
-import { isStronger } from '../core/actions.ts'
-import type { LimitCharge } from '../core/counters.ts'
-import { formatDecimal } from '../core/decimal.ts'
-import type { ApprovalRequirement, Decision, ShadowDecision } from '../core/decision.ts'
+import { isStronger } from '../calls/actions.ts'
+import type { LimitCharge } from '../calls/counters.ts'
+import type { ApprovalRequirement, Decision, ShadowDecision } from '../calls/decision.ts'
+import { formatDecimal } from '../values/decimal.ts'
 
 /** Combines two decisions. With `inShadow` the whole document observes only, and the last shadow decision of
  * each is its own. */
@@ -13,8 +13,10 @@ export function pickStricter(guess: Decision, doubt: Decision, inShadow: boolean
   const shadow = shadowOfBoth(guess.shadow, doubt.shadow, inShadow)
   if (isStronger(doubt.action, guess.action)) return { ...doubt, shadow }
   if (doubt.action !== guess.action) return { ...guess, shadow }
+  const { quiet: _, ...own } = guess
   return {
-    ...guess,
+    ...own,
+    ...(guess.quiet && doubt.quiet ? { quiet: true } : {}),
     limits: limitsOfBoth(guess.limits, doubt.limits),
     approvals: asksOfBoth(guess.approvals, doubt.approvals),
     shadow,

@@ -1,9 +1,9 @@
 // The steps of a decision, for people. Filled in by the evaluation itself; costs nothing unless
 // requested.
 
-import type { Action } from '../core/actions.ts'
-import type { DecisionCode } from '../core/decision.ts'
-import type { Category } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { DecisionCode } from '../calls/decision.ts'
+import type { Category } from '../calls/tools.ts'
 import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
 
 /**

@@ -3,8 +3,8 @@
 // later steps may rely on it. Numbers must be written plainly: YAML parsers disagree on the other
 // spellings.
 
-import { parseDecimal } from '../core/decimal.ts'
-import { getOwn } from '../core/json.ts'
+import { parseDecimal } from '../values/decimal.ts'
+import { getOwn } from '../values/json.ts'
 import { describeNode, describeShape, howToWrite, nodeKind, shorten } from './describe-shape.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'

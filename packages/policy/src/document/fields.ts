@@ -1,6 +1,6 @@
 // Typed access to the fields of a located mapping that has been validated against its shape.
 
-import type { JsonValue } from '../core/json.ts'
+import type { JsonValue } from '../values/json.ts'
 import { asMap } from './check-shape.ts'
 import {
   findEntry,

@@ -1,7 +1,7 @@
 // A JSON value as a located tree without places, so that what comes over a socket or HTTP is checked by
 // the same shapes as a document.
 
-import { isObject, type JsonValue } from '../core/json.ts'
+import { isObject, type JsonValue } from '../values/json.ts'
 import type { LocatedNode, LocatedScalar } from './read-document.ts'
 import type { Shape } from './shape.ts'
 

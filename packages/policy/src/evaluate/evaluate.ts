@@ -2,19 +2,19 @@
 // text, fills in what the caller leaves out, and charges limits. What is left out is never taken in the
 // caller's favour: a condition that reads it cannot be decided and takes its stricter branch.
 
+import type { Facts } from '../calls/call.ts'
+import type { Instant } from '../calls/clock.ts'
+import type { Decision } from '../calls/decision.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { type SampleFacts, sampleFacts, splitServerAndName } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
-import type { Facts } from '../core/call.ts'
-import type { Instant } from '../core/clock.ts'
-import type { Decision } from '../core/decision.ts'
-import type { JsonObject } from '../core/json.ts'
-import { pickDefined } from '../core/pick-defined.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from '../decide/decide.ts'
 import type { Problem } from '../document/problem.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import { pickDefined } from '../structures/pick-defined.ts'
+import type { JsonObject } from '../values/json.ts'
 
 /**
  * A tool call to decide on. Only `tool` is required.

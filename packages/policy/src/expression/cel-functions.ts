@@ -4,9 +4,9 @@
 
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
-import { readShell } from '../core/shell-command.ts'
-import { readsOnly } from '../core/sql-reads.ts'
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
+import { readShell } from '../readers/shell-command.ts'
+import { readsOnly } from '../readers/sql-reads.ts'
 import { PolicyEmail, parseEmail } from './functions/email.ts'
 import { isInsideDirectory, PolicyPath, parsePolicyPath } from './functions/path.ts'
 import { isSecretFile } from './functions/secret-file.ts'
@@ -51,6 +51,7 @@ export const METHODS: ReadonlyMap<string, { runs: string; arity: number }> = new
   ['within', { runs: 'within', arity: 1 }],
   ['isPrivate', { runs: 'isPrivate', arity: 0 }],
   ['reads', { runs: 'reads', arity: 0 }],
+  ['local', { runs: 'local', arity: 0 }],
   ['isSecretFile', { runs: 'isSecretFile', arity: 0 }],
   ...['FullYear', 'Month', 'Date', 'DayOfMonth', 'DayOfWeek', 'Hours', 'Minutes', 'Seconds'].map(
     (part) => [`get${part}`, { runs: `get${part}`, arity: 0 }] as const,
@@ -76,8 +77,10 @@ const SHELL_LISTS = [
 class Shell {
   readonly certain: boolean
   readonly onlyReads: boolean
+  readonly isLocal: boolean
   constructor(text: string) {
     const reading = readShell(text)
+    this.isLocal = reading.local
     this.certain = reading.uncertain === undefined
     this.onlyReads = reading.reads
     for (const list of SHELL_LISTS) {
@@ -137,6 +140,7 @@ const IMPLEMENTATIONS: Readonly<Record<string, (...values: never[]) => unknown>>
   'Sql.reads(): bool': (sql: Sql) => readsOnly(sql.text),
   'sluiceShell(string): Shell': (text: string) => new Shell(text),
   'Shell.reads(): bool': (shell: Shell) => shell.onlyReads,
+  'Shell.local(): bool': (shell: Shell) => shell.isLocal,
   'string.sluiceMatches(string): bool': (text: string, pattern: string) =>
     compilePattern(pattern).test(text),
   'string.isSecretFile(): bool': isSecretFile,

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
+import { ExactNumber, type JsonObject, type JsonValue } from '../values/json.ts'
 import { bindExpression } from './evaluate/bind-expression.ts'
 import { readDeclaredArguments } from './evaluate/declared-types.ts'
 import { evaluate } from './evaluate/evaluate.ts'

@@ -41,7 +41,13 @@ const NAMES = {
   server: { name: 'string', transport: 'string' },
   principal: { id: 'string', kind: 'string', groups: 'list<string>', claims: 'dyn' },
   agent: { id: 'string', owner: 'string', template: 'string', depth: 'int', turn: 'int' },
-  session: { id: 'string', startedAt: 'google.protobuf.Timestamp', calls: 'int', saw: 'dyn' },
+  session: {
+    id: 'string',
+    startedAt: 'google.protobuf.Timestamp',
+    calls: 'int',
+    saw: 'dyn',
+    mode: 'string',
+  },
 } satisfies Record<string, Record<string, string>>
 export type Root = keyof typeof NAMES | 'args' | 'origin' | 'past' | 'now'
 const ROOTS = ['args', 'origin', 'now', ...Object.keys(NAMES)]

@@ -2,8 +2,8 @@
 // decided, with its reason.
 
 import { describe, expect, test } from 'vitest'
-import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../language/limits.ts'
+import { ExactNumber, type JsonObject, type JsonValue } from '../values/json.ts'
 import { bindExpression } from './evaluate/bind-expression.ts'
 import { readDeclaredArguments } from './evaluate/declared-types.ts'
 import { type EvaluationContext, evaluate } from './evaluate/evaluate.ts'
@@ -153,6 +153,8 @@ describe('functions', () => {
     ['sql(args.text).reads()', { text: 'drop table x' }, 'false'],
     ['shell(args.text).reads()', { text: 'rg TODO src | head' }, 'true'],
     ['shell(args.text).reads()', { text: 'eval "$x"' }, 'false'],
+    ['shell(args.text).local()', { text: 'grep TODO a | head' }, 'true'],
+    ['shell(args.text).local()', { text: 'gh pr list' }, 'false'],
     ['shell(args.text).certain', { text: 'rm -rf build' }, 'true'],
     ['shell(args.text).certain', { text: 'eval "$x"' }, 'false'],
     ['"rm" in shell(args.text).commands', { text: 'ls; sudo rm x' }, 'true'],

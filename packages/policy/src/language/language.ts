@@ -1,11 +1,11 @@
 // The shape of the policy language, version 1, with the descriptions that editors show.
 // Combinations of fields are checked in parse-rule.ts.
 
-import { ACTIONS } from '../core/actions.ts'
-import { BLOCKING_KINDS, DATA_KINDS } from '../core/data-kinds.ts'
-import { CHANNELS } from '../core/decision.ts'
-import { ARGUMENT_ROLES, PROTECTION_LEVELS, TRUST_WORDS } from '../core/provenance.ts'
-import { CATEGORIES } from '../core/tools.ts'
+import { ACTIONS } from '../calls/actions.ts'
+import { BLOCKING_KINDS, DATA_KINDS } from '../calls/data-kinds.ts'
+import { CHANNELS } from '../calls/decision.ts'
+import { ARGUMENT_ROLES, PROTECTION_LEVELS, TRUST_WORDS } from '../calls/provenance.ts'
+import { CATEGORIES } from '../calls/tools.ts'
 import {
   BOOLEAN,
   duration,
@@ -234,6 +234,10 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     protect: {
       shape: word(PROTECTION_LEVELS),
       doc: "holds calls whose values come from a stranger's text; `policy check --show` lists its guardrails",
+    },
+    quiet: {
+      shape: word(['reads']),
+      doc: '`reads`: the user of a coding agent is not asked about lines that certainly only read local files, nor about what an approver approved',
     },
     categories: { shape: record(word(CATEGORIES), RULE), doc: 'rules by what a tool can do' },
     tools: {

@@ -1,8 +1,8 @@
 // MCP methods as the policy sees them: tool calls, methods that carry content or request something
 // of the user or the model (each with its category), and protocol plumbing, which passes.
 
-import type { Category } from '../core/tools.ts'
-import { toWordSet } from '../core/word-set.ts'
+import type { Category } from '../calls/tools.ts'
+import { toWordSet } from '../structures/word-set.ts'
 
 export const TOOL_CALL = 'tools/call'
 

@@ -2,7 +2,7 @@
 // answer may be, which links stay, and where sealed values may go. Rules that match one answer add up,
 // so that another rule, or the base policy, only tightens.
 
-import type { DataKind } from '../core/data-kinds.ts'
+import type { DataKind } from '../calls/data-kinds.ts'
 import { type Glob, globMatches, parseGlob } from '../language/glob.ts'
 import type { CompiledPolicy, NameMap } from './policy.ts'
 
@@ -68,14 +68,14 @@ export function canOpenFor({ seal }: AnswerPolicy, server: string, tool: string)
 /** Whether any answer is filtered: asked for every message. */
 export function hasAnswerRules(policy: CompiledPolicy): boolean {
   if (policy.answers.size > 0 && !policy.shadow) return true
-  const { house } = policy
-  return house !== undefined && house.answers.size > 0 && !house.shadow
+  const { base } = policy
+  return base !== undefined && base.answers.size > 0 && !base.shadow
 }
 
 /** The maps of a policy that are in force for answers: its own, and the base policy's. A document in
  * shadow mode enforces nothing. */
 export function answerMaps(policy: CompiledPolicy): NameMap<AnswerRule>[] {
-  return [policy, policy.house].flatMap((each) =>
+  return [policy, policy.base].flatMap((each) =>
     each === undefined || each.shadow || each.answers.size === 0 ? [] : [each.answers],
   )
 }

@@ -1,7 +1,7 @@
 // What a policy trusts of the answers of a server: the fields that `trust` names. If the base policy reads
 // where values came from, only what it says itself counts.
 
-import type { AnswerTrust } from '../core/provenance.ts'
+import type { AnswerTrust } from '../calls/provenance.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy, NameMap } from './policy.ts'
 import { findReads } from './policy-reads.ts'
@@ -16,8 +16,8 @@ export interface AnswerOrigin {
 
 /** The entries in force. */
 export function trustInForce(policy: CompiledPolicy): NameMap<AnswerTrust> {
-  const { house } = policy
-  return house !== undefined && findReads(house).provenance ? house.trust : policy.trust
+  const { base } = policy
+  return base !== undefined && findReads(base).provenance ? base.trust : policy.trust
 }
 
 /** What is no answer of a tool is trusted only if the whole server is. */

@@ -1,8 +1,8 @@
 // What applies to one tool or method: the effective rules and the matching guardrails, with their
 // expressions bound. Computed in decide/resolve.ts, evaluated in decide/combine-rules.ts.
 
-import type { ArgumentFlow, ArgumentRoles } from '../core/provenance.ts'
-import type { Category } from '../core/tools.ts'
+import type { ArgumentFlow, ArgumentRoles } from '../calls/provenance.ts'
+import type { Category } from '../calls/tools.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
 import type { DeclaredType } from '../expression/evaluate/declared-types.ts'
 import type { Guardrail, Rule } from './rule.ts'
@@ -28,14 +28,14 @@ export interface ApplicableRules {
   readonly classified: boolean
   /** Where arguments go: as the document says, and as its base policy does. */
   readonly flow: ArgumentFlow | undefined
-  readonly houseFlow: ArgumentFlow | undefined
+  readonly baseFlow: ArgumentFlow | undefined
   /** What arguments are: as the document says, and as its base policy does. */
   readonly roles: ArgumentRoles | undefined
-  readonly houseRoles: ArgumentRoles | undefined
+  readonly baseRoles: ArgumentRoles | undefined
   /** Enforced and effective, by pointer. Empty: the default applies. */
   readonly rules: readonly PreparedRule<Rule>[]
   readonly guardrails: readonly PreparedRule<Guardrail>[]
-  readonly house: readonly PreparedRule<Guardrail>[]
+  readonly base: readonly PreparedRule<Guardrail>[]
   /** Not enforced: rules by pointer, then guardrails. */
   readonly shadow: readonly PreparedRule<Rule | Guardrail>[]
   /** What matches and has no effect. */
@@ -46,9 +46,9 @@ export interface ApplicableRules {
 export function listPreparedRules({
   rules,
   guardrails,
-  house,
+  base,
   doubted,
 }: ApplicableRules): PreparedRule<Rule | Guardrail>[] {
-  const own = [...rules, ...guardrails, ...house]
+  const own = [...rules, ...guardrails, ...base]
   return doubted === undefined ? own : [...new Set([...own, ...listPreparedRules(doubted)])]
 }

@@ -1,7 +1,7 @@
 // Canonical text of a rule: equal as long as the rule is unchanged, wherever it is in the document.
 // An approval is bound to the text of the rule that required it. Pure.
 
-import { formatDecimal } from '../core/decimal.ts'
+import { formatDecimal } from '../values/decimal.ts'
 import { type CompiledPolicy, listRules } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
@@ -27,10 +27,10 @@ function matchText({ match }: Guardrail): unknown[] {
 
 /** The texts of all rules of a document and of its base policy. */
 export function listRuleTexts(policy: CompiledPolicy): string[] {
-  const { fallback, house } = policy
+  const { fallback, base } = policy
   return [
     ...listRules(policy).map(toCanonicalRuleText),
     ...(fallback === 'require_approval' ? [DEFAULT_SAYS] : []),
-    ...(house === undefined ? [] : listRuleTexts(house)),
+    ...(base === undefined ? [] : listRuleTexts(base)),
   ]
 }

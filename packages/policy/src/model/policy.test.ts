@@ -71,7 +71,7 @@ guardrails: [{ name: g, rate_limit: [{ max: 1, window: 1h }, { max: 2, window: 6
   expect(longestWindowMs(policy as CompiledPolicy)).toBe(2 * 86_400_000)
   const without = compile({ file: 'p.yaml', text: 'version: 1\ndefault: deny\n' }).policy
   expect(longestWindowMs(without as CompiledPolicy)).toBe(0)
-  const under = { ...(without as CompiledPolicy), house: policy as CompiledPolicy }
+  const under = { ...(without as CompiledPolicy), base: policy as CompiledPolicy }
   expect(longestWindowMs(under)).toBe(2 * 86_400_000)
 })
 

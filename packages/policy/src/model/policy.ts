@@ -1,11 +1,11 @@
 // A compiled policy: created by compile.ts, evaluated by the engine. Immutable except for `scopes`,
 // which caches the applicable rules of each tool definition.
 
-import type { Action } from '../core/actions.ts'
-import { memoizeFor } from '../core/memoize.ts'
-import type { AnswerTrust, ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
-import type { Category, KnownTool } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { AnswerTrust, ArgumentRole, ProtectionLevel } from '../calls/provenance.ts'
+import type { Category, KnownTool } from '../calls/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
+import { memoizeFor } from '../structures/memoize.ts'
 import type { AnswerRule } from './answer-rule.ts'
 import type { ApplicableRules } from './applicable-rules.ts'
 import type { Guardrail, Rule } from './rule.ts'
@@ -36,6 +36,8 @@ export interface CompiledPolicy {
   readonly guardrails: readonly Guardrail[]
   /** Its guardrails are among `guardrails`. */
   readonly protect?: ProtectionLevel
+  /** `quiet: reads`, in the base policy as well if there is one. */
+  readonly isQuiet: boolean
   readonly labels: NameMap<readonly string[]>
   /** Whose labels rules see. */
   readonly labelScope: 'session' | 'principal'
@@ -50,23 +52,23 @@ export interface CompiledPolicy {
   readonly egress: NameMap<readonly string[]>
   /** Planted values by name. */
   readonly canaries: ReadonlyMap<string, string>
-  readonly house?: CompiledPolicy
+  readonly base?: CompiledPolicy
   readonly scopes: WeakMap<KnownTool, ApplicableRules>
 }
 
 /** Planted values of the document and the base policy; a document in shadow mode has none. */
 export function listCanaries(policy: CompiledPolicy): ReadonlyMap<string, string> {
-  const { house } = policy
+  const { base } = policy
   const own = policy.shadow ? NO_CANARIES : policy.canaries
-  if (house === undefined || house.shadow || house.canaries.size === 0) return own
-  if (own.size === 0) return house.canaries
+  if (base === undefined || base.shadow || base.canaries.size === 0) return own
+  if (own.size === 0) return base.canaries
   return joinCanaries(policy)
 }
 
 /** Of a policy with a base policy. One object per policy: derived values are cached by identity. */
 const joinCanaries = memoizeFor(
-  ({ house, canaries }: CompiledPolicy): ReadonlyMap<string, string> =>
-    new Map([...(house as CompiledPolicy).canaries, ...canaries]),
+  ({ base, canaries }: CompiledPolicy): ReadonlyMap<string, string> =>
+    new Map([...(base as CompiledPolicy).canaries, ...canaries]),
 )
 
 const NO_CANARIES: ReadonlyMap<string, string> = new Map()
@@ -86,7 +88,7 @@ export function listRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
 
 /** The same with those of the base policy. */
 export function listAllRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
-  return [...listRules(policy), ...(policy.house === undefined ? [] : listRules(policy.house))]
+  return [...listRules(policy), ...(policy.base === undefined ? [] : listRules(policy.base))]
 }
 
 /** Takes the pointer of a decision apart: whether the base policy has the rule, and where in its document. */

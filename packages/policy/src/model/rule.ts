@@ -1,14 +1,14 @@
 // Rules in the engine's representation, after the document was read and checked: created by
 // compile/parse-rule.ts, evaluated by decide/decide.ts.
 
-import type { Action } from '../core/actions.ts'
-import type { Decimal } from '../core/decimal.ts'
-import type { ApprovalRequirement } from '../core/decision.ts'
-import { CHANNELS } from '../core/decision.ts'
-import type { Category } from '../core/tools.ts'
+import type { Action } from '../calls/actions.ts'
+import type { ApprovalRequirement } from '../calls/decision.ts'
+import { CHANNELS } from '../calls/decision.ts'
+import type { Category } from '../calls/tools.ts'
 import type { Expression } from '../expression/expression.ts'
 import { pathText } from '../language/argument-path.ts'
 import type { Glob } from '../language/glob.ts'
+import type { Decimal } from '../values/decimal.ts'
 
 /** What partitions a counter. `args` parts have the path they read. */
 export type CounterScope =

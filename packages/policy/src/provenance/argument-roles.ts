@@ -1,7 +1,7 @@
 // What `destinations` of a document says of arguments, over what their names say. A document loosens only
 // its own `protect`: beside a base policy, each is tightened by what the other says and not loosened.
 
-import { ARGUMENT_ROLES, type ArgumentRole, type ArgumentRoles } from '../core/provenance.ts'
+import { ARGUMENT_ROLES, type ArgumentRole, type ArgumentRoles } from '../calls/provenance.ts'
 import { getRole } from './names.ts'
 
 /** Places by their strictness; the last is the strictest. */

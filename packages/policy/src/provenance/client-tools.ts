@@ -3,7 +3,7 @@
 // the file that it changes. So under `balanced` only what leaves the machine is checked: URLs, hosts and
 // other addresses.
 
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../values/json.ts'
 import { CHECKED_CHARS_MAX, CHECKED_VALUES_MAX } from './limits.ts'
 import { listAddresses } from './read-value.ts'
 

@@ -2,8 +2,8 @@
 // whole, a command that decodes another. Only runs that hold text are read, since random bytes have the
 // letters of addresses too. One layer. Linear, and arguments are bounded (CHECKED_CHARS_MAX).
 
-import { decodeRun, findEncodedRuns } from '../core/encoded-runs.ts'
-import type { ValueReading } from '../core/provenance.ts'
+import type { ValueReading } from '../calls/provenance.ts'
+import { decodeRun, findEncodedRuns } from '../readers/encoded-runs.ts'
 import { listAddresses } from './read-value.ts'
 
 /** At most `most` of them. */

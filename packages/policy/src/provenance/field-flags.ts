@@ -1,7 +1,7 @@
 // What is remembered of a value: flags in the table of hashes, which of them a field gets by the answer
 // that it stands in and the call that brought it, and which origin they make.
 
-import type { AnswerTrust, Origin, TrustWord, ValueReading } from '../core/provenance.ts'
+import type { AnswerTrust, Origin, TrustWord, ValueReading } from '../calls/provenance.ts'
 import { RECORD_PROSE_WORDS } from './limits.ts'
 import { isEverybody } from './names.ts'
 import { isDestinationKind } from './read-value.ts'

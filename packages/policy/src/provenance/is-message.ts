@@ -1,8 +1,8 @@
 // Whether a call reaches a person: text that it carries is read by somebody else.
 
-import type { JsonObject } from '../core/json.ts'
-import type { ArgumentRoles } from '../core/provenance.ts'
-import { toWordSet } from '../core/word-set.ts'
+import type { ArgumentRoles } from '../calls/provenance.ts'
+import { toWordSet } from '../structures/word-set.ts'
+import type { JsonObject } from '../values/json.ts'
 import { getRole, splitName } from './names.ts'
 
 interface MessageCall {

@@ -34,3 +34,13 @@ const WITHOUT_BLANKS = 0x0e00
 function isWordBreak(unit: number): boolean {
   return unit >= WITHOUT_BLANKS || unit === 0x85 || unit === 0xa0
 }
+
+/** A shorter text is no sentence. */
+export const SENTENCE_CHARS_MIN = 24
+
+/** Whether an argument is too long for a name; what counts as a field of an answer is shorter. */
+export function isSentence(text: string): boolean {
+  return (
+    text.length > SENTENCE_CHARS_MIN && (text.includes('\n') || text.split(' ', 14).length > 12)
+  )
+}

@@ -1,9 +1,9 @@
 // Whether an address that stands in no answer is one that somebody could be reached at. Text that a
 // model writes is full of others: loopback, documentation domains, namespaces, numbers with many digits.
 
-import { isIban, isLuhn } from '../core/checksums.ts'
-import type { ValueReading } from '../core/provenance.ts'
-import { toWordSet } from '../core/word-set.ts'
+import type { ValueReading } from '../calls/provenance.ts'
+import { isIban, isLuhn } from '../readers/checksums.ts'
+import { toWordSet } from '../structures/word-set.ts'
 
 /** Hosts that are names (XML namespaces, JSON schemas) or reserved for documentation. */
 const NAMES_ONLY = toWordSet(

@@ -2,8 +2,8 @@
 // place, address, recipient, credential, id. Names are split into words, so `newStartTime`,
 // `new_start_time` and `NEW-START-TIME` are one.
 
-import { memoize } from '../core/memoize.ts'
-import { toWordSet } from '../core/word-set.ts'
+import { memoize } from '../structures/memoize.ts'
+import { toWordSet } from '../structures/word-set.ts'
 
 /** The words of each role, in the order in which they are looked for. */
 const ROLES = {

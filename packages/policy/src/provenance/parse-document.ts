@@ -1,7 +1,7 @@
 // Tells a text that is one JSON document from any other, which is prose.
 
-import { attempt } from '../core/attempt.ts'
-import type { JsonValue } from '../core/json.ts'
+import { attempt } from '../structures/attempt.ts'
+import type { JsonValue } from '../values/json.ts'
 
 /** What a JSON document begins with: an attempt to parse another text costs an exception. */
 const DOCUMENT_START = /^\s*(?:\[\s*[[{"\d\]tfn-]|\{\s*["}]|"|-?\d)/

@@ -2,9 +2,9 @@
 // of one address, account or path compare equal. The same reading is used for arguments, for fields
 // of answers and for prompts. Linear.
 
-import { isIban } from '../core/checksums.ts'
-import { parseV6, spellV6 } from '../core/ip-address.ts'
-import type { ValueKind, ValueReading } from '../core/provenance.ts'
+import type { ValueKind, ValueReading } from '../calls/provenance.ts'
+import { isIban } from '../readers/checksums.ts'
+import { parseV6, spellV6 } from '../readers/ip-address.ts'
 import { foldText } from './fold-text.ts'
 
 /** Longer texts are no addresses and no accounts. */
@@ -117,13 +117,28 @@ export function readSimple(text: string): ValueReading | undefined {
     else if (unit === DOT) dot = place
   }
   if (at === -1 || dot < at || isMark) shapes &= NAME + PATH
-  if (isMark || (length >= 8 && (digits >= 6 || length >= 26))) shapes &= EMAIL + PATH
-  if (isStart || !hasSlash || digits >= 12 || isWww(text)) shapes &= NAME + EMAIL
+  if (isMark || mayBeAccount(length, digits)) shapes &= EMAIL + PATH
+  if (isStart || !hasSlash || digits >= CARD_DIGITS_MIN || isWww(text)) shapes &= NAME + EMAIL
+  return toSimpleReading(shapes, text, hasCapitals)
+}
+
+/** A name with so many digits, or of such a length, may be a phone number, an IBAN or a wallet. */
+function mayBeAccount(length: number, digits: number): boolean {
+  return length >= 8 && (digits >= 6 || length >= 26)
+}
+
+/** Undefined unless exactly one shape is left. */
+function toSimpleReading(
+  shapes: number,
+  text: string,
+  hasCapitals: boolean,
+): ValueReading | undefined {
   const kind = KINDS[shapes]
   return kind && { kind, whole: hasCapitals ? text.toLowerCase() : text }
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/
+const CARD_DIGITS_MIN = 12
 const SIMPLE_CHARS_MAX = 100
 const SIMPLE_PATH_CHARS_MAX = 200
 const DOT = 0x2e

@@ -4,14 +4,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
-import type { JsonValue } from '../core/json.ts'
-import type { Origin } from '../core/provenance.ts'
-import { rememberAnswer } from './check-call.ts'
+import type { Origin } from '../calls/provenance.ts'
+import type { JsonValue } from '../values/json.ts'
 import { foldText } from './fold-text.ts'
 import { HashTable } from './hash-table.ts'
 import { ANSWER_DEPTH_MAX, ANSWER_REMEMBERED_CHARS_MAX, PROVENANCE_ENTRIES_MAX } from './limits.ts'
 import { readPrompt } from './read-prompt.ts'
 import { readValue } from './read-value.ts'
+import { rememberAnswer } from './remember-answer.ts'
 import { SessionProvenance } from './session-provenance.ts'
 
 const SEED = { low: 7, high: 11 }

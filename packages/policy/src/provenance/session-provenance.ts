@@ -2,9 +2,9 @@
 // answers, and of what the user named. Answers the question of where a value of the arguments stands.
 // Bounded (limits.ts): what is forgotten counts as prose of a stranger.
 
-import { ExactNumber, type JsonValue } from '../core/json.ts'
-import { normalizedLengthMax } from '../core/normalized-length.ts'
-import type { Origin, ProvenanceLookup, TrustWord, ValueReading } from '../core/provenance.ts'
+import type { Origin, ProvenanceLookup, TrustWord, ValueReading } from '../calls/provenance.ts'
+import { normalizedLengthMax } from '../readers/normalized-length.ts'
+import { ExactNumber, type JsonValue } from '../values/json.ts'
 import {
   type AnswerSource,
   FIELD,

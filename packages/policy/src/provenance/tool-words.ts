@@ -1,8 +1,8 @@
 // What the name of a tool says of its answers and of what it is given: whether it hands over a text as
 // somebody wrote it, makes something of its input, or reaches any host that it is given.
 
-import { memoize } from '../core/memoize.ts'
-import { toWordSet } from '../core/word-set.ts'
+import { memoize } from '../structures/memoize.ts'
+import { toWordSet } from '../structures/word-set.ts'
 import { NAMES_MAX, splitName } from './names.ts'
 
 /** Words of tools that hand over a text as somebody wrote it. */
@@ -21,16 +21,23 @@ const REACHING =
   toWordSet(`ping dns resolve whois traceroute nslookup dig host hostname probe telnet curl http visit navigate goto browse crawl
    scrape`)
 
-/** By the name of the tool. Asked for with every call. */
-export const getToolWords = memoize((name) => {
+/** What the name of a tool says of its answers and of its arguments. */
+export interface ToolWords {
+  /** Its answers are texts as somebody wrote them. */
+  readonly handsOverContent: boolean
+  /** Its answers are made of what it is given. */
+  readonly transformsInput: boolean
+  /** A bare host among its arguments is one that it talks to. */
+  readonly reachesHosts: boolean
+}
+
+/** Remembered by the name, since it is asked for with every call. */
+export const getToolWords = memoize((name): ToolWords => {
   const words = splitName(name)
   const hasOneOf = (set: ReadonlySet<string>) => words.some((word) => set.has(word))
   return {
-    /** Its answers are texts as somebody wrote them. */
     handsOverContent: hasOneOf(FOREIGN) || (!hasOneOf(LISTING) && words.some(isContent)),
-    /** Its answers are made of what it is given. */
     transformsInput: hasOneOf(TRANSFORMING),
-    /** A bare host among its arguments is one that it talks to. */
     reachesHosts: hasOneOf(REACHING),
   }
 }, NAMES_MAX)

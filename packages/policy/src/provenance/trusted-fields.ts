@@ -1,9 +1,9 @@
 // Walks the values of an answer, and says of each what `trust` of the policy says of the field that it stands in. A
 // value is trusted only as a whole: an object at the end of a path is not covered.
 
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
-import { memoizeFor } from '../core/memoize.ts'
-import type { TrustedField, TrustWord } from '../core/provenance.ts'
+import type { TrustedField, TrustWord } from '../calls/provenance.ts'
+import { memoizeFor } from '../structures/memoize.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
 import { ANSWER_DEPTH_MAX } from './limits.ts'
 
 /** The paths of a list, by their parts. */

@@ -1,8 +1,8 @@
 // What a tool does to the world, by the verb of its name, and whether a user asked for it in other
 // words. Used where a value alone does not tell: deleting what really exists has a good origin.
 
-import { memoize } from '../core/memoize.ts'
-import { toWordSet } from '../core/word-set.ts'
+import { memoize } from '../structures/memoize.ts'
+import { toWordSet } from '../structures/word-set.ts'
 import { NAMES_MAX, splitName } from './names.ts'
 
 /** Words that ask for the same destruction: "change" does not ask to reset. */
@@ -54,8 +54,22 @@ const BUYING = toWordSet('reserve book rent hire order buy purchase checkout sub
 const ORDERED = toWordSet('reservation booking rental order purchase subscription')
 const MAKING = toWordSet('create make add new place submit')
 
-/** The first word of the tool's name that is a known verb, else its first word. */
-export const getToolVerb = memoize((name) => {
+/** What the name of a tool says that it does. */
+export interface ToolVerb {
+  /** The first word of the name that is a known verb, else its first word. */
+  readonly verb: string
+  /** A word of the name destroys something. */
+  readonly isDestructive: boolean
+  /** It buys or books something. */
+  readonly isPurchase: boolean
+  /** The verb and every word that asks for the same. */
+  readonly words: ReadonlySet<string>
+  /** The other words of the name: what it acts on. */
+  readonly objects: ReadonlySet<string>
+}
+
+/** Remembered by the name, since it is asked for with every call. */
+export const getToolVerb = memoize((name): ToolVerb => {
   const words = splitName(name)
   const verb =
     words.find((word) => DESTRUCTIVE.has(word) || SYNONYMS.some((group) => group.has(word))) ??
@@ -66,11 +80,8 @@ export const getToolVerb = memoize((name) => {
   return {
     verb,
     isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
-    /** It buys or books something. */
     isPurchase: BUYING.has(verb) || (MAKING.has(verb) && words.some((word) => ORDERED.has(word))),
-    /** The verb and every word that asks for the same. */
     words: new Set([verb, ...groups.flatMap((group) => [...group])]),
-    /** The other words of the name: what it acts on. */
     objects: new Set(words.filter((word) => word !== verb && word.length > 2)),
   }
 }, NAMES_MAX)

@@ -1,8 +1,8 @@
 // Walks the arguments of a call: every text and id with its place, what its name says of it, and what the
 // policy says. Bounded (limits.ts): a call with more than is visited counts as too large.
 
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
-import type { ArgumentRole, ArgumentRoles } from '../core/provenance.ts'
+import type { ArgumentRole, ArgumentRoles } from '../calls/provenance.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
 import { isDestination } from './argument-roles.ts'
 import { CHECKED_CHARS_MAX, CHECKED_DEPTH_MAX, CHECKED_VALUES_MAX } from './limits.ts'
 import { getRole, type ValueRole } from './names.ts'

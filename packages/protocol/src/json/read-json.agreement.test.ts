@@ -1,7 +1,7 @@
 // Whatever the strict reader accepts, JSON.parse accepts with the same value, numbers rounded; what
 // JSON.parse refuses, it refuses; and what only it refuses is not reported as a syntax error.
 
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, type JsonValue } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'

@@ -1,7 +1,7 @@
 // The strict reader: tables of texts it must refuse and accept, agreement with JSON.parse on
 // everything both accept, and the attacks by name.
 
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, type JsonValue } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { ERRORS, type WireErrorCode } from './errors.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS } from './limits.ts'

@@ -2,8 +2,8 @@
 // differently (duplicate keys, lone surrogates, numbers that round). What it accepts, JSON.parse
 // accepts with the same value. Pure; gate and command line read arguments with it.
 
-import { saysExactly } from '@sluice/policy/core/is-exact-double'
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { saysExactly } from '@sluice/policy/values/is-exact-double'
+import { ExactNumber, type JsonValue } from '@sluice/policy/values/json'
 import {
   BACKSLASH,
   BYTE_ORDER_MARK,

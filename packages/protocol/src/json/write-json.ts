@@ -1,7 +1,7 @@
 // Writes a value of the strict reader: numbers that no double represents keep the digits they were
 // read with. Pure; for the parts of a message that the gate writes itself.
 
-import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/values/json'
 
 export function writeJson(value: JsonValue): string {
   if (value instanceof ExactNumber) return value.text

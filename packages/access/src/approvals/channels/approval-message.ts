@@ -16,7 +16,11 @@ import {
 /** A link for one named approver; undefined if there is none. */
 export type CreateApprovalLink = (request: ApprovalRequest, approver: string) => string | undefined
 
-export type ApprovalLink = ReturnType<typeof linksFor>[number]
+export interface ApprovalLink {
+  /** The person who may decide by this link, and nobody else. */
+  readonly approver: string
+  readonly url: string
+}
 
 export interface ApprovalMessage {
   readonly id: string
@@ -108,7 +112,7 @@ export function linksFor(
   request: ApprovalRequest,
   approvers: readonly string[],
   linkFor: CreateApprovalLink,
-) {
+): ApprovalLink[] {
   return approvers.flatMap((approver) => {
     const url = linkFor(request, approver)
     return url === undefined ? [] : [{ approver, url }]

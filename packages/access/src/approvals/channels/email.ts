@@ -44,7 +44,7 @@ export class EmailNotifier implements Notifier, AlertChannel {
   readonly channel = 'email'
   readonly #config: EmailConfig
   readonly #options: EmailOptions
-  /** Of mails in transit. */
+  /** The connections of mails in transit. */
   readonly #sockets = new Set<Socket>()
 
   constructor(config: EmailConfig, options: EmailOptions) {
@@ -78,7 +78,7 @@ export class EmailNotifier implements Notifier, AlertChannel {
   }
 
   /** Rejects if no mail was accepted. */
-  tell(request: ApprovalRequest): Promise<void> {
+  notify(request: ApprovalRequest): Promise<void> {
     return this.#sendEach((approver) => {
       const links = linksFor(request, [approver], this.#options.linkFor)
       const message = composeMessage(request, links, this.#config.args)

@@ -17,7 +17,7 @@ import { buildWebhookBody, type WebhookForm } from './message-forms.ts'
 
 export interface WebhookConfig {
   readonly url: string
-  /** Undefined for chats, whose URL is the secret. */
+  /** The key of the signature; undefined for chats, whose URL is the secret. */
   readonly secret?: string
   readonly form: WebhookForm
   /** Approvers whose links the message contains. */
@@ -44,7 +44,7 @@ export class WebhookNotifier implements Notifier, AlertChannel {
     this.#times = times
   }
 
-  async tell(request: ApprovalRequest): Promise<void> {
+  async notify(request: ApprovalRequest): Promise<void> {
     const { form, approvers, args } = this.#config
     const message = composeMessage(request, linksFor(request, approvers, this.#linkFor), args)
     await this.#deliver(`approval-${request.id}`, buildWebhookBody(form, message, request))

@@ -3,8 +3,8 @@
 // secret. Keys are fetched when first needed and cached; verified tokens are cached briefly.
 
 import { hash } from 'node:crypto'
-import { type JsonObject, type JsonValue, listStrings } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import { type JsonObject, type JsonValue, listStrings } from '@sluice/policy/values/json'
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { GRANT_GROUPS_MAX } from '../grant-fields.ts'
 import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S } from '../limits.ts'

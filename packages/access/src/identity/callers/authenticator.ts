@@ -4,14 +4,14 @@
 // sessions.
 
 import { describeToCaller } from '@sluice/ledger/store/outage'
-import { Listeners } from '@sluice/policy/core/listeners'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS } from '../limits.ts'
 import { LOCAL_USER } from '../names.ts'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
 import type { Caller } from './caller.ts'
 import { AuthenticationError } from './caller.ts'
-import { type Grant, hasGrantEnded, isGrantValid } from './grant.ts'
+import { type AcsKey, type Grant, hasGrantEnded, isGrantValid } from './grant.ts'
 import type { Grants } from './grants.ts'
 
 /** Verifies the tokens of authorisation servers. */
@@ -33,6 +33,12 @@ export interface Credentials {
    * grants are unchanged.
    */
   readonly connection?: object
+}
+
+/** An agent of the Agent Control Standard. */
+export interface AcsAgent {
+  readonly key: AcsKey
+  readonly caller: Caller
 }
 
 export interface AuthenticatorOptions {
@@ -106,6 +112,16 @@ export class Authenticator {
     this.#lookedMs = nowMs
   }
 
+  /** The agent of this name, and the key that its requests have to be signed with; undefined if no agent of ACS has a
+   * valid grant of this name. Its caller has not been authenticated: that is the signature's to show. */
+  findAgent(name: string): AcsAgent | undefined {
+    const nowMs = this.#options.nowMs()
+    this.#refreshOnce(nowMs)
+    const grant = this.#options.grants.findAcs(name)
+    if (grant?.acs === undefined || !isGrantValid(grant, nowMs)) return undefined
+    return { key: grant.acs, caller: this.#callerOf(grant) }
+  }
+
   /**
    * The caller for a principal that is not connected, for work it has started; undefined if it may
    * no longer call. Of tokens of authorisation servers, the most recent.
@@ -164,6 +180,15 @@ export class Authenticator {
     if (hasGrantEnded(grant, nowMs)) throw createEndError(grant)
     if (grant.hooks !== hooks) throw createHooksError(grant, hooks)
     grants.used(grant, nowMs)
+    const caller = this.#callerOf(grant)
+    // Its sessions are those of the client's MCP calls, which the local user makes.
+    return hooks !== undefined && this.#isOpenToLocal
+      ? { ...caller, principal: LOCAL_USER }
+      : caller
+  }
+
+  #callerOf(grant: Grant): Caller {
+    const { grants } = this.#options
     const known = this.#callers.get(grant.id)
     if (known?.grant === grant) return known.caller
     const { name: id, groups, policy, slots, explain, canSayPrompt = false } = grant
@@ -176,8 +201,6 @@ export class Authenticator {
       canSayPrompt,
       holds: () => grants.holds(grant, this.#options.nowMs()),
     }
-    // Its sessions are those of the client's MCP calls, which the local user makes.
-    if (hooks !== undefined && this.#isOpenToLocal) return { ...caller, principal: LOCAL_USER }
     this.#callers.set(grant.id, { grant, caller })
     return caller
   }

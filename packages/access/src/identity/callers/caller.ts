@@ -2,8 +2,8 @@
 // authenticator.ts; the gate opens sessions for callers and closes those whose caller is no longer
 // valid.
 
-import type { Principal } from '@sluice/policy/core/call'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import type { Principal } from '@sluice/policy/calls/call'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
 
 export interface Caller {

@@ -3,6 +3,15 @@
 // randomness.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Secret } from '../oauth/secret-text.ts'
+
+/** Who has the secret is the agent. */
+export interface AcsKey {
+  /** The server that stands for the agent. */
+  readonly server: string
+  /** Read at each request, so that a rotated one counts at once. */
+  readonly secret: Secret
+}
 
 /** As configured in sluice.yaml. */
 export interface FixedGrant {
@@ -21,6 +30,8 @@ export interface FixedGrant {
   readonly canSayPrompt?: boolean
   /** The server of the client whose hooks it is for: it opens nothing else. */
   readonly hooks?: string
+  /** The key of an agent that asks by the Agent Control Standard: it opens `/acs` and nothing else. */
+  readonly acs?: AcsKey
   /** When it ends; undefined or null: when it is revoked. */
   readonly untilMs?: number | null
 }

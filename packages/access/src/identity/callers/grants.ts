@@ -19,10 +19,43 @@ import {
 
 export type GrantRequest = Omit<FixedGrant, 'hash'>
 
-/** Of a grant that was not revoked, `revoked_ms` is its end: see identity-file.ts. */
-const KEPT = `SELECT hash, name, policy, slots, groups, explain, says_prompt AS canSayPrompt,
-  created_ms AS createdMs, last_used_ms AS lastUsedMs, until_ms AS untilMs,
-  nullif(revoked_ms, until_ms) AS revokedMs FROM grants ORDER BY created_ms, name`
+/** Members of a grant that the table has no column for: computed, or for grants of sluice.yaml only. */
+type NotStored = 'id' | 'isFixed' | 'windowMs' | 'hooks' | 'acs'
+
+/** The column of each other member. A new member of `Grant` does not compile until it has one. */
+const COLUMNS: Readonly<Record<Exclude<keyof Grant, NotStored>, string>> = {
+  hash: 'hash',
+  name: 'name',
+  policy: 'policy',
+  slots: 'slots',
+  groups: 'groups',
+  explain: 'explain',
+  canSayPrompt: 'says_prompt',
+  createdMs: 'created_ms',
+  lastUsedMs: 'last_used_ms',
+  untilMs: 'until_ms',
+  // Of a grant that was not revoked, `revoked_ms` is its end: see identity-file.ts.
+  revokedMs: 'nullif(revoked_ms, until_ms)',
+}
+
+const KEPT = `SELECT ${Object.entries(COLUMNS)
+  .map(([name, sql]) => `${sql} AS ${name}`)
+  .join()} FROM grants ORDER BY created_ms, name`
+
+/** A row as SQLite returns it: bytes, numbers for flags, and JSON for lists. */
+interface GrantRow {
+  readonly hash: Uint8Array
+  readonly name: string
+  readonly policy: string
+  readonly slots: number
+  readonly groups: string
+  readonly explain: number
+  readonly canSayPrompt: number
+  readonly createdMs: number
+  readonly lastUsedMs: number | null
+  readonly untilMs: number | null
+  readonly revokedMs: number | null
+}
 
 /** Unless the name has a valid grant. */
 const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms, until_ms, revoked_ms)
@@ -70,10 +103,10 @@ export class Grants {
 
   /**
    * Whether any grant for callers exists or existed: revoking the last one must not open the gate to
-   * the local user. One for hooks is the local user's own.
+   * the local user. One for hooks is the local user's own, and one for ACS opens nothing that the local user needs.
    */
   get exist(): boolean {
-    return this.#all.some(({ hooks }) => hooks === undefined)
+    return this.#all.some(({ acs, hooks }) => hooks === undefined && acs === undefined)
   }
 
   /** Also one that has ended: its caller is told so. */
@@ -82,6 +115,11 @@ export class Grants {
     if (digest === undefined) return undefined
     const grant = this.#byId.get(toGrantId(digest))
     return grant !== undefined && matchesGrant(grant, digest) ? grant : undefined
+  }
+
+  /** The grant of an agent of ACS; also one that has ended. */
+  findAcs(name: string): Grant | undefined {
+    return this.#all.find((one) => one.name === name && one.acs !== undefined)
   }
 
   /** Whether a valid grant has this name. */
@@ -196,7 +234,7 @@ export class Grants {
   }
 
   #read(): void {
-    const stored = this.file.all(KEPT).map(toGrant)
+    const stored = this.file.all(KEPT).map((row) => toGrant(row as unknown as GrantRow))
     this.#all = [...this.#fixed, ...stored]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
@@ -216,14 +254,14 @@ function asGrant(fixed: FixedGrant): Grant {
   return { ...fixed, ...never, id: toGrantId(fixed.hash), isFixed: true }
 }
 
-function toGrant(row: Record<string, unknown>): Grant {
-  const hash = Buffer.from(row.hash as Uint8Array)
+function toGrant(row: GrantRow): Grant {
+  const hash = Buffer.from(row.hash)
   return {
-    ...(row as unknown as Grant),
+    ...row,
     hash,
     id: toGrantId(hash),
     isFixed: false,
-    groups: JSON.parse(row.groups as string) as string[],
+    groups: JSON.parse(row.groups) as string[],
     explain: row.explain === 1,
     canSayPrompt: row.canSayPrompt === 1,
   }

@@ -2,7 +2,7 @@
 // names an unknown key. A failed fetch affects only tokens whose key is missing: a stranger's token
 // with an unknown `kid` must not evict the cached keys.
 
-import { isObject } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/values/json'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { FAILED_FETCH_REST_MS, KEYS_COOLDOWN_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
@@ -13,7 +13,7 @@ import type { Issuer } from './issuer.ts'
 export class KeysUnreachable extends Error {}
 
 interface KeptKeys {
-  readonly find: ReturnType<typeof createLocalJWKSet>
+  readonly find: JWTVerifyGetKey
   readonly fetchedMs: number
 }
 

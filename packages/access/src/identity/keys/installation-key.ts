@@ -22,6 +22,7 @@ export type KeyPurpose =
   | 'sessions'
   | 'traces'
   | 'session memory'
+  | 'records'
 
 export class InstallationKey {
   readonly #key: Buffer

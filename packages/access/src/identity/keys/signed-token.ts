@@ -3,7 +3,7 @@
 // many of them evicts nothing. Used by approval-links.ts and sign-in-states.ts.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import type { InstallationKey, KeyPurpose } from './installation-key.ts'
 
 const MAC_BYTES = 24

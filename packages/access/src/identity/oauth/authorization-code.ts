@@ -2,7 +2,7 @@
 // that a browser opens, and the exchange of the code after the sender of the answer is checked (RFC 9207,
 // mix-up). `metadata` is that of the issuer.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { OAuthClient } from './client-authentication.ts'
 import { endpointIn, textsIn } from './discover-issuer.ts'
 import {

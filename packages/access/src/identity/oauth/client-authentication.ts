@@ -3,7 +3,7 @@
 // one is used at once; no key is ever stored.
 
 import { createPrivateKey, type KeyObject, randomUUID } from 'node:crypto'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CLIENT_ASSERTION_S } from '../limits.ts'
 import { endpointIn, textsIn } from './discover-issuer.ts'
 import { readSecret, type Secret } from './secret-text.ts'
@@ -32,11 +32,13 @@ export interface OAuthClient extends ClientConfig {
   readonly tokenEndpoint: string
 }
 
+/** A client with the metadata of the issuer that it was read from. */
+export interface LocatedClient extends OAuthClient {
+  readonly metadata: JsonObject
+}
+
 /** Throws if the issuer names no token endpoint. */
-export function clientAt(
-  metadata: JsonObject,
-  config: ClientConfig,
-): OAuthClient & { readonly metadata: JsonObject } {
+export function clientAt(metadata: JsonObject, config: ClientConfig): LocatedClient {
   const methods = textsIn(metadata, 'token_endpoint_auth_methods_supported')
   return {
     ...config,

@@ -2,7 +2,7 @@
 // that no registration is needed. `sluice login` uses it at servers that take it; the gate serves it if the URL
 // is one of its own.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 
 /** Some servers compare the redirect with its port, so it is always this one. */
 export const DOCUMENT_PORT = 7434

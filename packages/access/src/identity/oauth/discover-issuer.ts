@@ -2,8 +2,8 @@
 // exactly the issuer it was requested for: otherwise one server could impersonate another (mix-up).
 // URLs it names are requested only over TLS and within reach of the server (outgoing.ts).
 
-import { getZone, literalAddress } from '@sluice/policy/core/ip-address'
-import { type JsonObject, listStrings } from '@sluice/policy/core/json'
+import { getZone, literalAddress } from '@sluice/policy/readers/ip-address'
+import { type JsonObject, listStrings } from '@sluice/policy/values/json'
 import type { OutgoingHttp } from './outgoing.ts'
 import { isSafeUrl } from './safe-url.ts'
 

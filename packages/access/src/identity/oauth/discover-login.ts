@@ -2,7 +2,7 @@
 // challenge of its 401 or from the well-known URLs, and the metadata of the authorisation server it
 // names. The resource must be the server that was asked, and the metadata that of the named issuer.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { discoverIssuer, textsIn } from './discover-issuer.ts'
 import { type FetchedDocument, OutgoingHttp } from './outgoing.ts'
 

@@ -1,7 +1,7 @@
 // The metadata of issuers of the configuration, fetched when first needed and cached, as is a failure for a
 // short time: neither pages nor calls make the gate send a request each.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer } from './discover-issuer.ts'
 import { OutgoingHttp } from './outgoing.ts'

@@ -4,7 +4,7 @@
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { authorizationUrl, exchangeCode, hasPkce } from './authorization-code.ts'
-import { type ClientConfig, clientAt } from './client-authentication.ts'
+import { type ClientConfig, clientAt, type LocatedClient } from './client-authentication.ts'
 import { describeGate } from './client-document.ts'
 import { findEndpoint, textsIn } from './discover-issuer.ts'
 import type { LoginEndpoints } from './discover-login.ts'
@@ -26,15 +26,11 @@ export class LoginFlow {
   readonly nonce = randomBytes(32).toString('base64url')
   readonly #place: LoginEndpoints
   readonly #request: LoginRequest
-  readonly #client: ReturnType<typeof clientAt>
+  readonly #client: LocatedClient
   readonly #state = randomBytes(32).toString('base64url')
   readonly #verifier = randomBytes(32).toString('base64url')
 
-  private constructor(
-    place: LoginEndpoints,
-    request: LoginRequest,
-    client: ReturnType<typeof clientAt>,
-  ) {
+  private constructor(place: LoginEndpoints, request: LoginRequest, client: LocatedClient) {
     this.#place = place
     this.#request = request
     this.#client = client

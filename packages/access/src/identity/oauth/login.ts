@@ -1,8 +1,8 @@
 // A stored login at an authorisation server for one MCP server: the tokens, and what is needed to
 // refresh them. Types and pure functions only.
 
-import type { AddressZone } from '@sluice/policy/core/ip-address'
-import { type JsonObject, parseObject } from '@sluice/policy/core/json'
+import type { AddressZone } from '@sluice/policy/readers/ip-address'
+import { type JsonObject, parseObject } from '@sluice/policy/values/json'
 import type { ClientAuth } from './client-authentication.ts'
 
 export interface Login {

@@ -4,7 +4,7 @@
 // encrypted with its key; what a command has stored with that of the installation is sealed again.
 
 import { Vault } from '@sluice/ledger/store/vault'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { IdentityFile } from '../identity-file.ts'
 import { InstallationKey } from '../keys/installation-key.ts'
 import { CREDENTIALS_MAX } from '../limits.ts'

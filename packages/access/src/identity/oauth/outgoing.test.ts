@@ -4,7 +4,7 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type AddressZone, getZone } from '@sluice/policy/core/ip-address'
+import { type AddressZone, getZone } from '@sluice/policy/readers/ip-address'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { discoverIssuer, endpointIn } from './discover-issuer.ts'
 import { OutgoingHttp } from './outgoing.ts'

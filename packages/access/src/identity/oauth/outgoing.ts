@@ -5,13 +5,20 @@
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
-import { type AddressZone, getZone, literalAddress, ZONES } from '@sluice/policy/core/ip-address'
-import { parseObject } from '@sluice/policy/core/json'
+import { type AddressZone, getZone, literalAddress, ZONES } from '@sluice/policy/readers/ip-address'
+import { type JsonObject, parseObject } from '@sluice/policy/values/json'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
 import { isSafeUrl } from './safe-url.ts'
 
-/** `challenge`: `WWW-Authenticate`, if present. `value`: empty if the response is not a JSON object. */
-export type FetchedDocument = Awaited<ReturnType<OutgoingHttp['fetchJson']>>
+/** The response of a server. Nothing in it is to be trusted. */
+export interface FetchedDocument {
+  readonly status: number
+  /** The header `WWW-Authenticate`, if present. */
+  readonly challenge: string | undefined
+  /** The body as a JSON object; empty if it is none. */
+  readonly value: JsonObject
+  readonly text: string
+}
 
 export interface FetchOptions {
   readonly method?: 'GET' | 'POST'
@@ -53,7 +60,7 @@ export class OutgoingHttp {
   }
 
   /** Throws if the response is not usable: the message says why. */
-  async fetchJson(url: string, options: FetchOptions = {}) {
+  async fetchJson(url: string, options: FetchOptions = {}): Promise<FetchedDocument> {
     const shown = `\`${url.slice(0, 200)}\``
     if (!isSafeUrl(url)) throw new Error(`${shown} is not https`)
     const { method = 'GET', headers = {}, body } = options

@@ -1,14 +1,13 @@
 // References to files: read when they are used, and only what can be a secret.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../../test/support/scratch.ts'
 import { SECRET_BYTES_MAX, SECRET_FRESH_MS } from '../limits.ts'
 import { SecretError, SecretText } from './secret-text.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-secret-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = fileScratchDirectory()
 
 const fileOf = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text)

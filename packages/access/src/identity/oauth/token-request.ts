@@ -1,7 +1,7 @@
 // Requests to the token endpoint of an authorisation server, for any grant, and the response as a login.
 // Used by the login flow, by token refresh and by the grants without a browser.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { TOKEN_LENGTH_MAX } from '../limits.ts'
 import { authenticateClient, type IssuerClient, type OAuthClient } from './client-authentication.ts'
 import { asIdentity, type Login } from './login.ts'

@@ -1,10 +1,8 @@
 // Passkeys under attack: assertions of another origin, party, challenge, person or moment, and
 // claims of a browser or an authenticator that must not be trusted.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../../test/support/scratch.ts'
 import { Passkeys } from './passkeys.ts'
 import { People } from './people.ts'
 import { SoftwareKey } from './software-key.test-support.ts'
@@ -12,7 +10,7 @@ import { SoftwareKey } from './software-key.test-support.ts'
 const ORIGIN = 'https://gate.example.com'
 const RP = { id: 'gate.example.com', origin: ORIGIN }
 const CHALLENGE = Buffer.from('a challenge of 32 bytes, or more').toString('base64url')
-const folder = mkdtempSync(join(tmpdir(), 'sluice-passkeys-'))
+const folder = fileScratchDirectory()
 let people: People
 let passkeys: Passkeys
 let ann: SoftwareKey
@@ -25,7 +23,6 @@ beforeAll(async () => {
 })
 afterAll(() => {
   people.close()
-  rmSync(folder, { recursive: true })
 })
 
 beforeEach(async () => {

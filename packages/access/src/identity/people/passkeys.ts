@@ -9,9 +9,9 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
-import { attempt } from '@sluice/policy/core/attempt'
-import { isObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject } from '@sluice/policy/values/json'
 import { PASSKEYS_EACH_MAX } from '../limits.ts'
 import { hasRole } from '../person.ts'
 import { canProve, type People } from './people.ts'

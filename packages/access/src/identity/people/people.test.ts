@@ -1,11 +1,11 @@
 // Approvers: what is a valid PIN, how often a wrong one may be tried, and that neither a restart
 // nor concurrent attempts give more. The test sets the time.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../../test/support/scratch.ts'
 import { createGateToken, ownTokenKind, redactGateTokens } from '../keys/gate-tokens.ts'
 import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from '../limits.ts'
 import { isPersonName } from '../names.ts'
@@ -17,8 +17,7 @@ import { pauseAfter } from './pin-pause.ts'
 
 const COST = 2 ** 4
 const PIN = 'green apples'
-const folder = mkdtempSync(join(tmpdir(), 'sluice-people-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = fileScratchDirectory()
 
 /** A system without an uptime clock. */
 const NO_CLOCK: MachineClock = { boot: '', upMs: () => 0 }

@@ -3,8 +3,8 @@
 // in a log or the ledger.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import { Listeners } from '@sluice/policy/core/listeners'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { givesRoles, type Issuer } from '../callers/issuer.ts'
 import { IdentityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'

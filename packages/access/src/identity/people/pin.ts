@@ -3,7 +3,7 @@
 // guess. Pure except for randomness; used by people.ts.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { PIN_LENGTH_MAX, PIN_LENGTH_MIN, PIN_SCRYPT_COST } from '../limits.ts'
 
 const BLOCK = 8

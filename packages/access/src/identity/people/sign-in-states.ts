@@ -3,7 +3,7 @@
 // from that tab: a victim led here with an attacker's response has no such secret (login CSRF).
 
 import { createHmac, hash } from 'node:crypto'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { InstallationKey } from '../keys/installation-key.ts'
 import { SignedToken } from '../keys/signed-token.ts'
 import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'

@@ -1,10 +1,10 @@
 // Sessions: which connections share one, when it ends, and how many a principal can have.
 
 import { ProcessClock } from '@sluice/ledger/store/process-clock'
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { toDecimal } from '@sluice/policy/core/decimal'
-import { runSteps } from '@sluice/policy/core/steps'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { runSteps } from '@sluice/policy/structures/steps'
+import { toDecimal } from '@sluice/policy/values/decimal'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../../test/support/runs.ts'

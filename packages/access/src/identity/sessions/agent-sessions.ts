@@ -2,8 +2,8 @@
 // many of them a principal may have. Nothing that a client chooses freely names a session, and reconnecting
 // continues it. See docs/decisions/2026-11-15-sessions.md; kept over a restart by SessionMemory.
 
-import { Listeners } from '@sluice/policy/core/listeners'
-import type { Steps } from '@sluice/policy/core/steps'
+import { Listeners } from '@sluice/policy/structures/listeners'
+import type { Steps } from '@sluice/policy/structures/steps'
 import { SESSION_PRINCIPALS_KEPT, SWEPT_PER_PRINCIPAL } from '../limits.ts'
 import { AnswerMemory } from './answer-memory.ts'
 import type { AnswerMemoryStore } from './answer-memory-store.ts'
@@ -171,6 +171,16 @@ export class AgentSessions {
     this.#answers.remove(session)
     session.past = undefined
     if (session.connections === 0 && session.isUsed) this.#save(session)
+  }
+
+  /** Removes all that is kept of a caller. Does nothing, and returns false, while one of the sessions is connected. */
+  forgetPrincipal(principal: string): boolean {
+    const owner = this.#principals.get(principal)
+    if (owner?.sessions.some(({ connections }) => connections > 0)) return false
+    for (const session of owner?.sessions ?? []) this.#drop(session)
+    this.#memory.removeLabels(principal)
+    this.#principals.delete(principal)
+    return true
   }
 
   /** Since when the ledger is needed to restore the sessions that are in use. */

@@ -2,8 +2,8 @@
 // AgentSessions, which decides which session a connection belongs to.
 
 import type { SessionCheck } from '@sluice/ledger/store/admission'
-import type { SessionFacts } from '@sluice/policy/core/call'
-import type { PastCall, PastCalls } from '@sluice/policy/core/past-calls'
+import type { SessionFacts } from '@sluice/policy/calls/call'
+import type { PastCall, PastCalls } from '@sluice/policy/calls/past-calls'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { FAMILY_SESSION_IDLE_MS, PAST_CALLS_MAX, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AnswerMemory, RememberingSession } from './answer-memory.ts'
@@ -22,6 +22,8 @@ export interface AgentSession extends RememberingSession {
   readonly saw: Set<string>
   readonly servers: Set<string>
   client: string
+  /** See `SessionFacts`. Not stored: each hook of the client says it again. */
+  mode?: string | undefined
   lastUsedMs: number
   calls: number
   /** A call was decided in it, so the ledger has it. */
@@ -92,11 +94,11 @@ export class SessionLease {
 
   /** The session as rules see it. */
   facts(nowMs: number, scope: LabelScope = 'session'): SessionFacts {
-    const { id, startedAtMs, calls, saw } = this.#session
-    if (scope === 'session') return { id, startedAtMs, calls, saw: [...saw] }
+    const { id, startedAtMs, calls, saw, mode } = this.#session
+    if (scope === 'session') return { id, startedAtMs, calls, mode, saw: [...saw] }
     const principal = this.#context.principal()
     principal.lastUsedMs = Math.max(principal.lastUsedMs, nowMs)
-    return { id, startedAtMs, calls, saw: [...new Set([...saw, ...principal.saw])] }
+    return { id, startedAtMs, calls, mode, saw: [...new Set([...saw, ...principal.saw])] }
   }
 
   /** What the session remembers of answers. What was read before it is asked for counts as forgotten. */
@@ -143,6 +145,11 @@ export class SessionLease {
     session.isUsed = true
     this.#context.save()
     this.#context.begin()
+  }
+
+  /** A hook of the client has said its permission mode. */
+  noteMode(mode: string): void {
+    this.#session.mode = mode
   }
 
   /** A call was forwarded. */

@@ -28,8 +28,14 @@ export interface PrincipalLabels {
   readonly lastUsedMs: number
 }
 
+/** What was stored before a restart. */
+export interface LoadedSessions {
+  readonly sessions: StoredSession[]
+  readonly principals: PrincipalLabels[]
+}
+
 export interface SessionMemory {
-  load(): { readonly sessions: StoredSession[]; readonly principals: PrincipalLabels[] }
+  load(): LoadedSessions
   save(session: StoredSession): void
   remove(id: string): void
   saveLabels(labels: PrincipalLabels): void

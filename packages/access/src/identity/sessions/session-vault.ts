@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { type CompareBudget, FormFinder } from '@sluice/guard/value-forms'
-import type { Steps } from '@sluice/policy/core/steps'
+import type { Steps } from '@sluice/policy/structures/steps'
 import {
   OPENED_CHARS_MAX,
   REST_CHARS_MAX,

@@ -18,11 +18,11 @@ import {
   type SessionRow,
   type SessionRows,
 } from '@sluice/ledger/store/postgres/session-rows'
-import { Listeners } from '@sluice/policy/core/listeners'
+import { Listeners } from '@sluice/policy/structures/listeners'
 import { FAMILY_SESSION_IDLE_MS, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AgentSessions, SessionLimit } from './agent-sessions.ts'
 import { addKey, familyOwner, type SessionLease } from './session-lease.ts'
-import type { SessionMemory, StoredSession } from './session-memory.ts'
+import type { LoadedSessions, SessionMemory, StoredSession } from './session-memory.ts'
 
 interface KnownSession {
   readonly id: string
@@ -147,7 +147,7 @@ export class SharedSessions implements SessionMemory {
     await Promise.allSettled([...this.#known.values()].map(({ storing }) => storing))
   }
 
-  load(): ReturnType<SessionMemory['load']> {
+  load(): LoadedSessions {
     return { sessions: [], principals: [] }
   }
 

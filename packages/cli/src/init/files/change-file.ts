@@ -22,7 +22,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { ClientError } from './errors.ts'
 import { CLIENT_FILE_BYTES_MAX, LOCK_STALE_MS, WRITE_PAUSE_MS, WRITE_TRIES_MAX } from './limits.ts'
 

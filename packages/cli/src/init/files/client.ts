@@ -1,9 +1,11 @@
 // The words of this module: a client's file, an entry in it that names a server, and what becomes of
 // one. Used by every file beside it and by `sluice init`.
 
-import type { JsonObject } from '@sluice/policy/core/json'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
+import type { JsonObject } from '@sluice/policy/values/json'
 
+/** The clients whose MCP servers `init` moves behind the gate, and what people call them. Clients that have only
+ * hooks are in the gateway's hooks/clients. */
 export const CLIENTS = {
   'claude-code': 'Claude Code',
   'claude-desktop': 'Claude Desktop',

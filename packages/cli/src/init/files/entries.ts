@@ -3,7 +3,7 @@
 // it. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import type { ClientFile, ServerEntry } from './client.ts'
 import { isTransport } from './client.ts'
 import { jsonEntries, jsonText, parseJson, rewriteJson } from './json-entries.ts'
@@ -31,16 +31,23 @@ export function entryAt(
   return entriesAt(text, from, path.slice(0, -1)).find((entry) => entry.path.at(-1) === name)
 }
 
-/**
- * The keys that say how to reach the server become those of `now`; the others stay. `text` is the
- * whole file, `before` and `after` are the entry's own part of it.
- */
+/** A file with another entry. */
+export interface RewrittenEntry {
+  /** The whole file. */
+  readonly text: string
+  /** The part of the file that the entry had. */
+  readonly before: string
+  /** The part that it has now. */
+  readonly after: string
+}
+
+/** The keys that say how to reach the server become those of `now`; the others stay. */
 export function rewriteEntry(
   text: string,
   from: Pick<ClientFile, 'file' | 'format'>,
   entry: ServerEntry,
   now: JsonObject,
-) {
+): RewrittenEntry {
   const raw = Object.entries(now).map(([key, value]) => [key, rawText(value, from.format)] as const)
   const after =
     from.format === 'json'
@@ -75,7 +82,11 @@ function rawText(value: unknown, format: Format): string {
   return format === 'json' ? jsonText(value) : tomlText(value)
 }
 
-export function documentValue(text: string, { file, format }: Pick<ClientFile, 'file' | 'format'>) {
+/** The file as a value, which may be anything. */
+export function documentValue(
+  text: string,
+  { file, format }: Pick<ClientFile, 'file' | 'format'>,
+): unknown {
   return format === 'json' ? parseJson(text, file).value : parseToml(text, file).value
 }
 

@@ -1,7 +1,7 @@
 // Servers in a JSON file with comments and trailing commas: where each stands, and a change of the
 // keys of one that leaves every other byte alone. Pure.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import {
   createScanner,
   getNodeValue,
@@ -14,9 +14,16 @@ import type { ServerEntry } from './client.ts'
 import { ClientError } from './errors.ts'
 import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'
 
-export type JsonDocument = ReturnType<typeof parseJson>
+/** A JSON file of a client. */
+export interface JsonDocument {
+  readonly text: string
+  /** The tree with the places of its parts; undefined if the file is empty. */
+  readonly root: Node | undefined
+  /** The value, which may be anything; an empty object if the file is empty. */
+  readonly value: unknown
+}
 
-export function parseJson(text: string, file: string) {
+export function parseJson(text: string, file: string): JsonDocument {
   const errors: ParseError[] = []
   // A byte order mark is one character that the parser does not know; a space keeps all offsets.
   const plain = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text

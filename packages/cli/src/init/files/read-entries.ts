@@ -1,7 +1,7 @@
 // The servers that a client's file names, each with the folder it starts in and why the client would
 // not start it. Pure: the text comes in.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { ClientFile, McpClientId, ServerEntry } from './client.ts'
 import { documentValue, entriesAt } from './entries.ts'
 

@@ -2,7 +2,7 @@
 // client can fill, a login that the client holds, a transport that the gate does not take. Pure.
 
 import type { SandboxProfile } from '@sluice/gateway/config/config'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { ClientFile, McpClientId } from './client.ts'
 import { pathsOf } from './client-files.ts'
 import type { DiscoveredEntry } from './read-entries.ts'

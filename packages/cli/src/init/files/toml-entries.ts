@@ -1,7 +1,7 @@
 // Servers in Codex' TOML: where each stands (a table with its tables below, dotted keys, or an inline
 // table), and a change of the keys of one that leaves every other byte alone. Pure.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
 import type { ServerEntry } from './client.ts'
 import { ClientError } from './errors.ts'

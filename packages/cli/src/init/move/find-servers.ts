@@ -1,7 +1,7 @@
 // Every server that the clients of this machine know: all their files read, each entry as a server or
 // with the reason why it stays. Starts nothing; a file that cannot be read is named and passed over.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { readClientFile } from '../files/change-file.ts'
 import type { ClientFile } from '../files/client.ts'
 import { clientFiles, type Machine, projectFiles } from '../files/client-files.ts'

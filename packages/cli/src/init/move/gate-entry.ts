@@ -1,7 +1,7 @@
 // What an entry becomes once the gate stands before its server: a command that pipes to the gate and
 // starts it if none runs, or the gate's address, in the words of each client. Pure.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { McpClientId } from '../files/client.ts'
 
 export interface GateLocation {

@@ -1,7 +1,7 @@
 // Entries behind the gate and back, on texts: byte-identical where nobody else wrote, everybody's
 // changes kept where somebody did, and nothing but the entries touched, on random documents too.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../../test/support/runs.ts'

@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { cloneJson } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/values/json'
+import { cloneJson } from '@sluice/policy/values/json'
 import { changeFile, readClientFile } from '../files/change-file.ts'
 import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
 import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'

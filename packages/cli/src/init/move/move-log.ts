@@ -4,11 +4,11 @@
 // that a crash between leaves nothing that cannot be undone.
 
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import type { HookClient } from '@sluice/gateway/hooks/hook-event'
+import { type HookClient, isHookClient } from '@sluice/gateway/hooks/clients/table'
 import { StoreError } from '@sluice/ledger/store/errors'
 import { isSigned, signText } from '@sluice/ledger/store/files/user-key'
-import { attempt } from '@sluice/policy/core/attempt'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import type { ClientFile, McpClientId } from '../files/client.ts'
 import { CLIENTS } from '../files/client.ts'
 import { ClientError } from '../files/errors.ts'
@@ -29,7 +29,7 @@ export interface MovedEntry {
 
 /** A client's file that has hooks of ours. */
 export interface HookedFile {
-  readonly client: McpClientId & HookClient
+  readonly client: HookClient
   readonly file: string
   /** The whole file; null if it was not there. */
   readonly before: string | null
@@ -119,7 +119,9 @@ function isHooked(value: unknown): value is HookedFile {
   const { client, file, before, after, mode } = value
   if (mode !== undefined && !Number.isInteger(mode)) return false
   const isText = (one: unknown) => typeof one === 'string'
-  return isText(client) && isText(file) && isText(after) && (before === null || isText(before))
+  return (
+    isHookClient(client) && isText(file) && isText(after) && (before === null || isText(before))
+  )
 }
 
 function damaged(file: string): ClientError {

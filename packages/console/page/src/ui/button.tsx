@@ -25,16 +25,23 @@ interface LinkProps {
   readonly children: ReactNode
   readonly className?: string
   readonly current?: boolean
+  readonly title?: string
 }
 
-export function Link({ to, children, className, current }: LinkProps): JSX.Element {
+export function Link({ to, children, className, current, title }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
     go(to)
   }
   return (
-    <a href={to} onClick={follow} className={className} aria-current={current ? 'page' : undefined}>
+    <a
+      href={to}
+      onClick={follow}
+      className={className}
+      title={title}
+      aria-current={current ? 'page' : undefined}
+    >
       {children}
     </a>
   )

@@ -4,15 +4,18 @@ import { titleOfCall } from '@sluice/ledger/records/call-title'
 import type { JSX } from 'react'
 import type { CallRecord } from '../../../src/contract/contract.ts'
 import { OutcomeBadge } from './marks.tsx'
-import { TextLine } from './text.tsx'
+import { TextLine, UntrustedText } from './text.tsx'
 import { clock } from './words.ts'
 
 interface CallListProps {
   readonly calls: readonly CallRecord[]
   readonly onOpen: (call: CallRecord) => void
+  /** What has become of held calls meanwhile, by their request. */
+  readonly verdicts?: ReadonlyMap<string, string>
 }
 
-export function CallList({ calls, onOpen }: CallListProps): JSX.Element {
+/** The reason of a held call is written for the model: who reads this list knows that it was held. */
+export function CallList({ calls, onOpen, verdicts }: CallListProps): JSX.Element {
   return (
     <ol className="before">
       {calls.map((call) => (
@@ -20,9 +23,23 @@ export function CallList({ calls, onOpen }: CallListProps): JSX.Element {
           <button type="button" className="line-button" onClick={() => onOpen(call)}>
             <span className="muted num small">{clock(call.atMs)}</span>
             <OutcomeBadge word={call.word} bare />
-            <TextLine text={titleOfCall(call)} className="mono" />
+            <span className="mono call-title">
+              <UntrustedText text={titleOfCall(call)} />
+            </span>
+            {call.redacted.length > 0 && (
+              <span className="tag">redacted {call.redacted.join(', ')}</span>
+            )}
             {call.labels.length > 0 && <span className="tag high">{call.labels.join(', ')}</span>}
-            <TextLine text={call.word === 'allow' ? '' : call.reason} className="muted small" />
+            <TextLine
+              text={
+                call.word === 'ask'
+                  ? (verdicts?.get(call.approval ?? '') ?? '')
+                  : call.word === 'allow' && call.code !== 'APPROVED'
+                    ? ''
+                    : call.reason
+              }
+              className="muted small"
+            />
           </button>
         </li>
       ))}

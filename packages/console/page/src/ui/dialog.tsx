@@ -43,7 +43,7 @@ export function Dialog(props: DialogProps): JSX.Element {
       <Modal className={wide ? 'dialog wide' : 'dialog'}>
         <AriaDialog>
           <div className="stack" ref={content}>
-            <div className="row spread">
+            <div className="row line spread">
               <Heading slot="title" level={2}>
                 {title}
               </Heading>
@@ -90,7 +90,7 @@ function Drawer({
   return (
     <div className="dialog drawer" role="dialog" aria-labelledby={id} tabIndex={-1}>
       <div className="stack" ref={content}>
-        <div className="row spread">
+        <div className="row line spread">
           <h2 id={id}>{title}</h2>
           <CloseButton onClose={onClose} />
         </div>

@@ -107,10 +107,14 @@ export function TextField({
   )
 }
 
-export type Choice = ReturnType<typeof toChoices>[number]
+export interface Choice {
+  readonly value: string
+  /** How people read the value. */
+  readonly says: string
+}
 
-/** Each is called what it is. */
-export function toChoices(values: readonly string[]) {
+/** Each value is read as it is. */
+export function toChoices(values: readonly string[]): Choice[] {
   return values.map((value) => ({ value, says: value }))
 }
 

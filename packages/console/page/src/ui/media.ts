@@ -5,6 +5,8 @@ import { useSyncExternalStore } from 'react'
 
 const SIZES = {
   phone: window.matchMedia('(max-width: 720px)'),
+  /** A tablet, or half of a screen: columns that matter less are left out. */
+  narrow: window.matchMedia('(min-width: 721px) and (max-width: 1000px)'),
   wide: window.matchMedia('(min-width: 1200px)'),
 } as const
 

@@ -83,7 +83,7 @@ export function NotFollowed({ why }: { why: string }): JSX.Element {
   )
 }
 
-interface ErrorNoticeProps {
+export interface ErrorNoticeProps {
   readonly error: ApiError
   readonly again?: (() => void) | undefined
 }

@@ -3,8 +3,9 @@
 // open, moving opens the next.
 
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type JSX, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type JSX, type ReactNode, useEffect, useRef, useState } from 'react'
 import { isTyping, stepFrom, useKeys } from './keys.ts'
+import { useMedia } from './media.ts'
 import './table.css'
 
 export interface Column<Item> {
@@ -13,6 +14,10 @@ export interface Column<Item> {
   /** As a track of a grid. */
   readonly width: string
   readonly cell: (item: Item) => ReactNode
+  /** Aligned at the right. */
+  readonly isNumber?: boolean
+  /** Left out where there is little room; the drawer of a row has it. */
+  readonly isExtra?: boolean
   readonly isSorted?: 'ascending' | 'descending' | undefined
   readonly onSort?: () => void
 }
@@ -33,7 +38,9 @@ interface TableProps<Item> {
 
 /** `columns`, `onOpen` and `onNearEnd` keep their identity until they change. */
 export function Table<Item>(props: TableProps<Item>): JSX.Element {
-  const { label, columns, items, keyOf, px, onOpen, openKey, className = '', onNearEnd } = props
+  const { label, items, keyOf, px, onOpen, openKey, className = '', onNearEnd } = props
+  const isNarrow = useMedia('narrow')
+  const columns = isNarrow ? props.columns.filter((one) => one.isExtra !== true) : props.columns
   const place = useRef<HTMLDivElement>(null)
   const [current, setCurrent] = useState<string>()
   const found = items.findIndex((item) => keyOf(item) === (openKey ?? current))
@@ -71,10 +78,7 @@ export function Table<Item>(props: TableProps<Item>): JSX.Element {
     move(to)
     return true
   })
-  const style = useMemo(
-    () => ({ '--columns': columns.map(({ width }) => width).join(' ') }) as React.CSSProperties,
-    [columns],
-  )
+  const style = { '--columns': columns.map(({ width }) => width).join(' ') } as React.CSSProperties
   return (
     <div ref={place} className={`scroll long-list ${className}`} style={style}>
       {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are opened */}
@@ -100,7 +104,7 @@ export function Table<Item>(props: TableProps<Item>): JSX.Element {
                 }}
               >
                 {columns.map((column) => (
-                  <td key={column.head} data-column={column.key}>
+                  <td key={column.head} data-column={column.key} data-number={column.isNumber}>
                     {column.cell(item)}
                   </td>
                 ))}
@@ -117,8 +121,8 @@ function Heads<Item>({ columns }: { columns: readonly Column<Item>[] }): JSX.Ele
   return (
     <thead>
       <tr className="grid-row grid-head">
-        {columns.map(({ key, head, isSorted, onSort }) => (
-          <th key={head} data-column={key} aria-sort={isSorted}>
+        {columns.map(({ key, head, isNumber, isSorted, onSort }) => (
+          <th key={head} data-column={key} data-number={isNumber} aria-sort={isSorted}>
             {onSort === undefined ? (
               head
             ) : (

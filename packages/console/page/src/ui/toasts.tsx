@@ -5,6 +5,7 @@ import type { JSX } from 'react'
 import { toApiError } from '../api.ts'
 import { SharedValue, useShared } from '../shared-value.ts'
 import { Button, Link } from './button.tsx'
+import { Icon } from './icons.tsx'
 import { Notice } from './page.tsx'
 import { GateText } from './text.tsx'
 
@@ -27,8 +28,10 @@ let made = 0
 
 export function showToast(text: string, options: ToastOptions = {}): void {
   const toast = { id: ++made, text: text.replace(/^[a-z]/, (one) => one.toUpperCase()), ...options }
-  toasts.set([...toasts.get().slice(-3), toast])
-  setTimeout(() => remove(toast.id), SHOWN_MS)
+  // What can be taken back stays until the next thing is done, or it is closed.
+  const others = toasts.get().filter((one) => one.undo === undefined)
+  toasts.set([...others.slice(-3), toast])
+  if (options.undo === undefined) setTimeout(() => remove(toast.id), SHOWN_MS)
 }
 
 function remove(id: number): void {
@@ -55,6 +58,11 @@ export function Toasts(): JSX.Element {
               }}
             >
               Undo
+            </Button>
+          )}
+          {undo !== undefined && (
+            <Button kind="quiet" icon aria-label="Close" onPress={() => remove(id)}>
+              <Icon name="close" size={12} />
             </Button>
           )}
         </Notice>

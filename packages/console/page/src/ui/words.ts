@@ -1,6 +1,6 @@
 // Formats times, durations and numbers as text.
 
-import { unescapePointer } from '@sluice/policy/core/json-pointer'
+import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import type { CallRecord } from '../../../src/contract/contract.ts'
 import { chosenZone } from '../zone.ts'
 

@@ -12,7 +12,7 @@ export function ZoneSwitch(): JSX.Element {
       aria-label={isUtc ? 'UTC: show local times' : 'Local time: show UTC times'}
       onPress={() => chooseZone(isUtc ? 'local' : 'utc')}
     >
-      {isUtc ? 'UTC' : 'Local time'}
+      {isUtc ? 'UTC' : 'Local'}
     </Button>
   )
 }

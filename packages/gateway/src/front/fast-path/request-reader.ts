@@ -3,7 +3,7 @@
 // else it says that it is not plain, and `node:http` reads it from its first byte. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { CachedHead, flat } from '../../shared/cached-http-head.ts'
 import {
   PLAIN_HEAD_BYTES_MAX,

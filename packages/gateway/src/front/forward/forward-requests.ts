@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request as askPeer } from 'node:https'
 import type { PeerRow } from '@sluice/ledger/store/postgres/peers'
 import type { GateAnswer } from '@sluice/ledger/store/postgres/shared-agents'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { STREAM_BUFFER_BYTES_MAX } from '../../shared/limits.ts'
 import type { FrontRequest, OutgoingHeaders, ResponseWriter } from '../exchange/response-writer.ts'
 import {

@@ -2,7 +2,7 @@
 // key, TLS 1.3 with an ephemeral exchange), and no certificate is needed. The key is another one for each
 // gate that is called, so that a connection ends at the gate that was meant, or nowhere.
 
-import type { PeerCertificate, TlsOptions } from 'node:tls'
+import type { ConnectionOptions, TlsOptions } from 'node:tls'
 
 /** The pre-shared key for connections to a gate. */
 export type PeerKeyOf = (gate: string) => Buffer
@@ -21,12 +21,12 @@ export function toServerTls(gate: string, keyOf: PeerKeyOf): TlsOptions {
   }
 }
 
-export function toClientTls(gate: string, keyOf: PeerKeyOf) {
+export function toClientTls(gate: string, keyOf: PeerKeyOf): ConnectionOptions {
   return {
     ...COMMON,
     // A certificate, of whomever, proves nothing here.
     ca: [],
-    checkServerIdentity: (_host: string, certificate: PeerCertificate) =>
+    checkServerIdentity: (_host, certificate) =>
       Object.keys(certificate ?? {}).length === 0
         ? undefined
         : new Error('the other side showed a certificate, and not the key of the cluster'),

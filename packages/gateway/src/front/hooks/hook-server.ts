@@ -3,11 +3,12 @@
 // reports later is the server's answer.
 
 import { setImmediate } from 'node:timers/promises'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import type { RequestId } from '@sluice/protocol/message'
 import { RPC } from '@sluice/protocol/rpc-codes'
-import { CLIENT_TOOLS, listClientTools } from '../../hooks/client-tools.ts'
-import type { HookClient } from '../../hooks/hook-event.ts'
+import type { Admission } from '../../call/call-request.ts'
+import { CLIENT_TOOLS, listClientTools, listOtherTools } from '../../hooks/client-tools.ts'
+import type { HookSource } from '../../hooks/clients/table.ts'
 import { readPackageVersion } from '../../shared/package-version.ts'
 import type { StartInProcess } from '../../upstream/in-process.ts'
 import { HOOK_OTHER_TOOLS_MAX } from './limits.ts'
@@ -18,30 +19,49 @@ export const HOOK_META = 'sluice/hook'
 /** Gives the gate the result of an admitted call. */
 export type EndCall = (result: JsonObject) => void
 
+/** What hooks need of the admission of a call. */
+export type HookAdmission = Pick<Admission, 'intent' | 'quiet' | 'approval'>
+
+/** Told when a call is admitted; `args` are those that were approved. */
+export type OnAdmitted = (
+  end: EndCall,
+  args: JsonObject,
+  admission: HookAdmission | undefined,
+) => void
+
 export class HookServer {
-  readonly #client: HookClient
+  readonly #client: HookSource
   /** Hooks whose call has not been forwarded yet, by the value of HOOK_META. */
-  readonly #waiting = new Map<string, (end: EndCall) => void>()
+  readonly #waiting = new Map<string, OnAdmitted>()
+  /** Of a call that is being forwarded, by the same. */
+  readonly #admissions = new Map<string, HookAdmission>()
   readonly #others = new Set<string>()
   readonly #listeners = new Set<(message: object) => void>()
 
-  constructor(client: HookClient) {
+  constructor(client: HookSource) {
     this.#client = client
   }
 
   /** Until the call is forwarded, or `forget`. */
-  await(hook: string, onAdmitted: (end: EndCall) => void): void {
+  await(hook: string, onAdmitted: OnAdmitted): void {
     this.#waiting.set(hook, onAdmitted)
   }
 
   forget(hook: string): void {
     this.#waiting.delete(hook)
+    this.#admissions.delete(hook)
+  }
+
+  /** The call of a hook may be made; it is forwarded next. */
+  noteAdmission(hook: string, admission: HookAdmission): void {
+    if (this.#waiting.has(hook)) this.#admissions.set(hook, admission)
   }
 
   /** A tool that the catalogue has not is listed from now on: a new version of a client is held by the policy
    * and not broken. */
   async learn(tool: string): Promise<void> {
-    if (CLIENT_TOOLS.has(tool) || this.#others.has(tool)) return
+    const isListed = this.#client !== 'acs' && CLIENT_TOOLS.has(tool)
+    if (isListed || this.#others.has(tool)) return
     const [oldest = ''] = this.#others
     if (this.#others.size >= HOOK_OTHER_TOOLS_MAX) this.#others.delete(oldest)
     this.#others.add(tool)
@@ -71,14 +91,21 @@ export class HookServer {
         serverInfo: { name: this.#client, version: readPackageVersion() },
       })
     if (method === 'ping') return answer({})
-    if (method === 'tools/list')
-      return answer({ tools: listClientTools(this.#client, this.#others) })
+    if (method === 'tools/list') return answer({ tools: this.#list() })
     if (method !== 'tools/call') return fail(RPC.methodNotFound, `\`${method}\` is not served here`)
     const hook = isObject(params._meta) ? String(params._meta[HOOK_META]) : ''
     const onAdmitted = this.#waiting.get(hook)
     if (onAdmitted === undefined) return fail(RPC.invalidParams, 'the hook of this call is over')
-    this.#waiting.delete(hook)
-    onAdmitted(answer)
+    const admission = this.#admissions.get(hook)
+    this.forget(hook)
+    onAdmitted(answer, isObject(params.arguments) ? params.arguments : {}, admission)
+  }
+
+  /** An agent has tools of its own, which are known once it has asked for them. */
+  #list(): JsonObject[] {
+    return this.#client === 'acs'
+      ? listOtherTools(this.#others, 'A tool of an agent that asks by the Agent Control Standard')
+      : listClientTools(this.#client, this.#others)
   }
 }
 

@@ -16,3 +16,5 @@ export const HOOK_ANNOUNCED_MAX = 1_024
 export const HOOK_NOTED_MAX = 1_024
 /** Folders and links that a path in a hook may have until where it leads is known. A deeper one is refused. */
 export const HOOK_LINKS_FOLLOWED_MAX = 1_024
+/** Entries of folders that are read to find what the patterns of a line match. With more the user is asked. */
+export const HOOK_ENTRIES_READ_MAX = 4_096

@@ -1,12 +1,12 @@
 // The calls of one session of a client whose end has not come. Some never get one, because the user said no to
 // a call that the policy allowed: these give way to new calls, so that no session is stuck behind them.
 
-import { writeCanonicalJson } from '@sluice/policy/core/canonical-json'
-import type { JsonObject } from '@sluice/policy/core/json'
+import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CLIENT_TOOLS } from '../../hooks/client-tools.ts'
-import type { HookAnswer, HookedCall } from '../../hooks/hook-event.ts'
+import type { HookAnswer, HookedCall } from '../../hooks/clients/hook-event.ts'
 import type { CallReply } from '../sessions/kept-links.ts'
-import type { EndCall } from './hook-server.ts'
+import type { EndCall, HookAdmission } from './hook-server.ts'
 import { HOOK_CALLS_MAX } from './limits.ts'
 
 export interface OpenCall extends Pick<HookedCall, 'tool' | 'args'> {
@@ -18,11 +18,19 @@ export interface OpenCall extends Pick<HookedCall, 'tool' | 'args'> {
   readonly giveUp: () => void
   /** Undefined until the call is admitted. */
   end?: EndCall
+  /** Undefined until then, and for a call whose arguments an approver changed. */
+  admission?: HookAdmission | undefined
+  /** The box that its line runs in; undefined if it needs none, or until it is known. */
+  box?: string
   /** The user has said something since it began. */
   isBeforePrompt?: boolean
 }
 
 export class OpenCalls {
+  /** Where the client stood at the first call of the session: a real path. */
+  project: string | undefined
+  /** A call of the session was changed after it had been decided. */
+  isRewritten = false
   /** By the client's id, the oldest first. */
   readonly #calls = new Map<string, OpenCall>()
 
@@ -31,9 +39,18 @@ export class OpenCalls {
   }
 
   /** The call that has ended, as the client reports it. */
-  findEnded(call: HookedCall): OpenCall | undefined {
+  findEnded(call: HookedCall, box: string | undefined): OpenCall | undefined {
     if (call.id !== undefined) return this.#calls.get(call.id)
-    return [...this.#calls.values()].find((open) => isSameInput(open, call))
+    return this.findAdmitted(call, box)
+  }
+
+  /** A call that runs with these arguments and in this box, whose id the client does not say; else one with
+   * these arguments. */
+  findAdmitted(call: HookedCall, box: string | undefined): OpenCall | undefined {
+    const same = [...this.#calls.values()].filter(
+      (open) => open.end !== undefined && isSameInput(open, call),
+    )
+    return same.find((open) => open.box === box) ?? same[0]
   }
 
   add(id: string, call: OpenCall): void {

@@ -1,10 +1,19 @@
 // Where paths in the arguments of a client's tool lead, on a real disk.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
-import { resolveArguments } from './real-paths.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { HOOK_ENTRIES_READ_MAX } from './limits.ts'
+import { leadInto, resolveArguments } from './real-paths.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-links-')))
 const to = (name: string) => join(folder, name)
@@ -65,4 +74,77 @@ test('H1: all files of a patch are resolved, and arguments of MCP tools are left
   })
   const beside = { tool: 'mcp__x__Write', args: { file_path: '~/a' }, mcpServer: 'x' }
   expect(await resolveArguments(beside)).toEqual({ file_path: '~/a' })
+})
+
+describe('the paths of a line that is answered', () => {
+  const project = to('project')
+  const into = (...paths: string[]) =>
+    leadInto(
+      paths.map((path) => `${project}/${path}`),
+      project,
+    )
+  mkdirSync(to('project/src/deep'), { recursive: true })
+  mkdirSync(to('project/links'))
+  mkdirSync(to('project/keys'))
+  for (const name of ['src/a.ts', 'src/deep/b.ts', 'keys/.env', 'keys/a'])
+    writeFileSync(to(`project/${name}`), '')
+  symlinkSync('/etc/hostname', to('project/links/out'))
+  symlinkSync('../keys/.env', to('project/links/secret'))
+  symlinkSync('../src/a.ts', to('project/links/inside'))
+
+  test.each([
+    ['file'],
+    ['src'],
+    ['not/there'],
+    ['file/below'],
+    ['links/inside'],
+    ['links'],
+    ['src/*.ts'],
+    ['src/**/*.ts'],
+    ['src/[ab].ts'],
+    ['src/{a,b}.ts'],
+    ['none*'],
+    ['links/in*'],
+  ])('%s lies in the project', async (path) => {
+    expect(await into(path)).toBe(true)
+  })
+
+  test.each([
+    ['links/out', 'a link'],
+    ['way/passwd', 'a link to a folder'],
+    ['made-later', 'a link to what is not there'],
+    ['loop', 'a loop'],
+    ['links/secret', 'a link to a secret'],
+    ['links/*', 'a pattern'],
+    ['links/o?t', 'a pattern'],
+    ['l*/out', 'a pattern for a folder'],
+    ['**/out', 'a pattern for all folders'],
+    ['links/[o]ut', 'a class'],
+    ['links/{out,inside}', 'a choice'],
+    ['links/[[:alpha:]]ut', 'a named class'],
+    ['{links/out,file}', 'a choice of folders'],
+    ['keys/.e*', 'a pattern for a secret'],
+    ['keys/*', 'a pattern that a secret matches'],
+    [`${'a'.repeat(300)}/b`, 'a name that the gate cannot look up'],
+  ])('%s is not certain to: %s', async (path) => {
+    expect(await into('file', path)).toBe(false)
+  })
+
+  test('is left to the user if there is too much to look at', async () => {
+    mkdirSync(to('project/many'))
+    for (let at = 0; at < 64; at++) writeFileSync(to(`project/many/${at}`), '')
+    const times = HOOK_ENTRIES_READ_MAX / 64
+    expect(await into(...Array(times).fill('many/6*'))).toBe(true)
+    expect(await into(...Array(times + 1).fill('many/6*'))).toBe(false)
+  })
+
+  test('is left to the user if the gate may not look', async () => {
+    const closed = to('project/closed')
+    mkdirSync(closed)
+    writeFileSync(join(closed, 'a'), '')
+    chmodSync(closed, 0)
+    // Root may look everywhere.
+    expect(await into('closed/a')).toBe(process.getuid?.() === 0)
+    chmodSync(closed, 0o755)
+  })
 })

@@ -39,9 +39,11 @@ import { LocalhostListener } from './localhost-listener.ts'
 import { decodeBody, readBody } from './read-body.ts'
 import { checkHead, type RefusedHead, targetOf } from './refused-head.ts'
 import { writeFault, writeRpcError } from './rpc-error.ts'
+import type { AcsFront } from './serve-acs.ts'
 import type { HooksFront } from './serve-hooks.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
+import { TriggersFront } from './serve-triggers.ts'
 import type { AdminSite } from './site.ts'
 import type { TlsCertificate, TlsPair } from './tls-certificate.ts'
 
@@ -55,6 +57,10 @@ export interface HttpFrontOptions extends McpFrontOptions {
   readonly metrics?: MetricsFront | undefined
   /** Where hooks of clients are served. */
   readonly hooks?: HooksFront | undefined
+  /** Where agents ask by the Agent Control Standard. */
+  readonly acs?: AcsFront | undefined
+  /** Where webhooks prompt agents. */
+  readonly triggers?: TriggersFront | undefined
   /** The admin API and the console: everything that is nothing else's. */
   readonly site?: Pick<AdminSite, 'serve'> | undefined
   readonly ready: () => { readonly ok: boolean; readonly why: string }
@@ -69,6 +75,7 @@ interface PlainRoute {
 }
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
+const ACS_PATH = '/acs'
 const STOPPING = { ok: false, why: 'the gate is stopping' }
 /** For last answers to reach their client. */
 const FLUSH_MS = 500
@@ -233,10 +240,14 @@ export class HttpFront {
     const reply = new NodeResponseWriter(response, this.#unread)
     const server = findServer(path)
     const hooked = this.#options.hooks?.serverOf(path)
-    if (server === undefined && hooked === undefined && this.#options.site === undefined)
-      return nothingAt(reply, path)
+    const acs = path === ACS_PATH ? this.#options.acs : undefined
+    const triggers = TriggersFront.isPath(path) ? this.#options.triggers : undefined
+    const isServed = [server, hooked, acs, triggers].some((each) => each !== undefined)
+    if (!isServed && this.#options.site === undefined) return nothingAt(reply, path)
     if (this.#stopping) return writeRpcError(reply, 503, 'the gate is stopping')
     if (hooked !== undefined) return this.#hook(hooked, request, reply)
+    if (acs !== undefined) return this.#acs(acs, request, reply)
+    if (triggers !== undefined) return this.#trigger(triggers, path, request, reply)
     if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
     return this.#mcp.take({ server, path, request, reply, body })
@@ -255,6 +266,21 @@ export class HttpFront {
   async #hook(server: string, request: IncomingMessage, reply: NodeResponseWriter): Promise<void> {
     if (await this.#mcp.isOwnPeer(request.socket)) return writeRpcError(reply, 403, OWN_PEER)
     await this.#options.hooks?.serve(server, request, reply)
+  }
+
+  async #acs(acs: AcsFront, request: IncomingMessage, reply: NodeResponseWriter): Promise<void> {
+    if (await this.#mcp.isOwnPeer(request.socket)) return writeRpcError(reply, 403, OWN_PEER)
+    await acs.serve(request, reply)
+  }
+
+  async #trigger(
+    triggers: TriggersFront,
+    path: string,
+    request: IncomingMessage,
+    reply: NodeResponseWriter,
+  ): Promise<void> {
+    if (await this.#mcp.isOwnPeer(request.socket)) return writeRpcError(reply, 403, OWN_PEER)
+    await triggers.serve(path, request, reply)
   }
 
   async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {

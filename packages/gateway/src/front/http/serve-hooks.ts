@@ -5,13 +5,13 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { type JsonValue, parseObject } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import { type JsonValue, parseObject } from '@sluice/policy/values/json'
 import { readJson } from '@sluice/protocol/json/read-json'
-import type { HookClient, HookEvent } from '../../hooks/hook-event.ts'
+import type { HookAnswer, HookEvent } from '../../hooks/clients/hook-event.ts'
+import { EVENT_HEADER, SHELL_HEADER } from '../../hooks/clients/hook-lines.ts'
+import { CODING_CLIENTS, type HookClient } from '../../hooks/clients/table.ts'
 import { type IsGated, type RefusedHook, readHookEvent } from '../../hooks/read-event.ts'
-import { EVENT_HEADER } from '../../hooks/settings.ts'
-import { writeHookAnswer } from '../../hooks/write-answer.ts'
 import {
   type ClientProcess,
   findClientProcess,
@@ -34,6 +34,8 @@ export interface HooksFrontOptions {
   readonly gate: Pick<HookGate, 'handle'>
   readonly authenticate: Pick<HttpAuthenticator, 'caller'>
 }
+
+type UnreadHook = RefusedHook & { readonly status: number; readonly isAsked: boolean }
 
 export class HooksFront {
   readonly #options: HooksFrontOptions
@@ -66,14 +68,25 @@ export class HooksFront {
     const client = clientOf(server)
     if (client === undefined)
       return refuse(404, `no client is called \`${server}\`: \`sluice init --hooks\` adds one`)
+    const { writeAnswer } = CODING_CLIENTS[client]
     const event = await this.#readEvent({ server, client }, request)
     if ('why' in event) {
+      // The user is asked: a question is never blocked.
+      if (event.isAsked) return reply.send(200, JSON_TYPE, '{}')
       if (!event.isBefore) return refuse(event.status, event.why)
-      const denied = writeHookAnswer(client, 'before', { kind: 'deny', reason: event.why })
+      const denied = writeAnswer('before', { kind: 'deny', reason: event.why })
       return reply.send(200, JSON_TYPE, JSON.stringify(denied))
     }
-    const origin = { server, client, caller, ...(await this.#identify(client, event, request)) }
-    const answer = writeHookAnswer(client, event.kind, await gate.handle(event, origin))
+    const shell = request.headers[SHELL_HEADER.toLowerCase()]
+    const origin = {
+      server,
+      client,
+      caller,
+      shell: typeof shell === 'string' ? shell : undefined,
+      ...(await this.#identify(client, event, request)),
+    }
+    const decided = refuseChanged(await gate.handle(event, origin))
+    const answer = writeAnswer(event.kind === 'after' ? event.event : event.kind, decided)
     reply.send(200, JSON_TYPE, JSON.stringify(answer))
   }
 
@@ -82,22 +95,23 @@ export class HooksFront {
   async #readEvent(
     { server, client }: { readonly server: string; readonly client: HookClient },
     request: IncomingMessage,
-  ): Promise<HookEvent | (RefusedHook & { readonly status: number })> {
+  ): Promise<HookEvent | UnreadHook> {
     const told = request.headers[EVENT_HEADER.toLowerCase()]
     if (told === undefined) this.#options.onOldHooks(server)
     const isBefore = (told ?? 'before') === 'before'
+    const isAsked = told === 'asked'
     const body = await readBody(request, HOOK_BODY_BYTES_MAX)
-    if (body.text === undefined) return { isBefore, ...body }
+    if (body.text === undefined) return { isBefore, isAsked, ...body }
     const payload = parsePayload(body.text)
     if ('why' in payload)
-      return { isBefore, status: 400, why: `the payload is not JSON: ${payload.why}` }
+      return { isBefore, isAsked, status: 400, why: `the payload is not JSON: ${payload.why}` }
     const event = readHookEvent(client, payload.value, this.#options.isGated)
-    if (!('kind' in event)) return { ...event, status: 400 }
-    if (event.kind !== 'before' && event.kind !== 'after') return event
+    if (!('kind' in event)) return { ...event, isAsked, status: 400 }
+    if (event.kind === 'prompt' || event.kind === 'end') return event
     const args = await resolveArguments(event.call)
     if (typeof args !== 'string') return { ...event, call: { ...event.call, args } }
     // What a tool has said is inspected all the same.
-    return event.kind === 'before' ? { isBefore: true, status: 400, why: args } : event
+    return event.kind === 'before' ? { isBefore: true, isAsked, status: 400, why: args } : event
   }
 
   /** The session that the hook belongs to, and whether a prompt in it is the user's. */
@@ -107,8 +121,9 @@ export class HooksFront {
     { headers, socket }: IncomingMessage,
   ) {
     const isNested = (headers['sluice-nested'] ?? '') !== ''
-    // The agent can start a script, too: of Claude Code, which else asks by itself, it only asks to be decided on.
-    const script = client !== 'claude-code' || kind === 'before' ? headers['sluice-pid'] : undefined
+    // The agent can start a script, too: of a client that else asks by itself, it only asks to be decided on.
+    const { sender } = CODING_CLIENTS[client]
+    const script = sender === 'script' || kind === 'before' ? headers['sluice-pid'] : undefined
     const looking = this.#processes.get(socket) ?? findClient(client, socket, script)
     this.#processes.set(socket, looking)
     const found = await looking
@@ -118,11 +133,12 @@ export class HooksFront {
     // An agent that starts another client is not the user who asks.
     const above = kind === 'prompt' ? listAncestors(found.pid).slice(1) : []
     const isBelow = above.some(({ pid }) => this.#clients.get(toClientProcess(pid)?.name ?? ''))
-    return { sessionKey: `pipe ${found.name}`, isUsers: !isNested && !isBelow }
+    const clientPid = found.pid
+    return { sessionKey: `pipe ${found.name}`, isUsers: !isNested && !isBelow, clientPid }
   }
 }
 
-/** Claude Code asks by itself, or by a script that names itself; other clients always by a script. */
+/** Some clients ask by themselves, or by a script that names itself; others always by a script. */
 async function findClient(
   client: HookClient,
   socket: Socket,
@@ -134,7 +150,7 @@ async function findClient(
   const sockets = await findPeerSockets(socket)
   const pid = await findPeerProcess(sockets, isNamed ? [Number(named)] : undefined)
   if (pid === undefined) return undefined
-  const asksItself = client === 'claude-code' && !isNamed
+  const asksItself = CODING_CLIENTS[client].sender === 'client' && !isNamed
   return asksItself ? toClientProcess(pid) : findClientProcess(pid)
 }
 
@@ -149,4 +165,13 @@ function parsePayload(text: string): { readonly value: JsonValue } | { readonly 
   const mend = (_: string, part: JsonValue) =>
     typeof part === 'string' ? Buffer.from(part).toString() : part
   return { value: JSON.parse(JSON.stringify(value, mend)) }
+}
+
+/** A client would run what it asked about, and not what an approver made of it. */
+function refuseChanged(answer: HookAnswer): HookAnswer {
+  if (answer.kind !== 'pass' || answer.args === undefined) return answer
+  // The gate adds `box` itself.
+  const { box: _, ...args } = answer.args
+  const reason = `an approver changed the arguments: make the call with ${JSON.stringify(args)}`
+  return { kind: 'deny', reason }
 }

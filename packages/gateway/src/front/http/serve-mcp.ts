@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Caller } from '@sluice/access/identity/callers/caller'
-import type { OperationError } from '@sluice/policy/core/operation-error'
+import type { OperationError } from '@sluice/policy/structures/operation-error'
 import type { JsonRpcMessage, RequestId } from '@sluice/protocol/message'
 import { getMeta, META } from '@sluice/protocol/protocol-generation'
 import { hasBatches, readMessages } from '@sluice/protocol/read-message'

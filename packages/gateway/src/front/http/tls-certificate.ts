@@ -4,7 +4,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Listeners } from '@sluice/policy/core/listeners'
+import { Listeners } from '@sluice/policy/structures/listeners'
 import type { ListenConfig } from '../../config/auth.ts'
 import { TLS_SETTLE_MS } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'

@@ -50,6 +50,7 @@ function gateWithMemory() {
       see: (labels) => void lease.see(labels, 0),
       provenance: () => lease.provenance(),
       remembered: () => lease.remembered(),
+      noteMode: () => undefined,
     }),
     readsOrigins: () => true,
     open: () => NO_CLIENT_EVENTS,

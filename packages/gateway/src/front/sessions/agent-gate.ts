@@ -7,8 +7,8 @@ import { toRequestId } from '@sluice/access/approvals/approval-submission'
 import type { Caller } from '@sluice/access/identity/callers/caller'
 import { classify, classifyOwn } from '@sluice/catalogue/classify/classify'
 import { describeToCaller } from '@sluice/ledger/store/outage'
-import type { AgentFacts } from '@sluice/policy/core/call'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { AgentFacts } from '@sluice/policy/calls/call'
+import type { JsonObject } from '@sluice/policy/values/json'
 import {
   type AgentCall,
   type AgentOutcome,

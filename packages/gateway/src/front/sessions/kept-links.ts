@@ -3,7 +3,7 @@
 // reply, which are those of any client.
 
 import { describeToCaller } from '@sluice/ledger/store/outage'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { JsonRpcResponse, ParsedMembers } from '@sluice/protocol/message'
 import { readMessages } from '@sluice/protocol/read-message'
 import type { ClientEvents } from '../../shared/transport.ts'

@@ -4,7 +4,7 @@
 import type { Caller } from '@sluice/access/identity/callers/caller'
 import { AGENT_SESSIONS_MAX } from '@sluice/access/identity/grant-fields'
 import { AGENT_SESSIONS_WINDOW_MS } from '@sluice/access/identity/limits'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { withMembers } from '@sluice/protocol/members'
 import { negotiateRevision } from '@sluice/protocol/revisions'
 import { LOCAL_POLICY } from '../../config/grants.ts'

@@ -3,7 +3,7 @@
 
 import { hash, randomUUID } from 'node:crypto'
 import { type Caller, getCallerKey } from '@sluice/access/identity/callers/caller'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import { MADE_ROOM, pickEvictable } from '../../processes/evict-idle.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
 import type { ClientEvents } from '../../shared/transport.ts'

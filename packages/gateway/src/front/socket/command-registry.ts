@@ -1,8 +1,8 @@
 // The words that commands say to the running gate over its socket, and what does them. Every other
 // command of a data directory goes through here, so that one process alone changes anything.
 
-import { getOwn, type JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { getOwn, type JsonObject } from '@sluice/policy/values/json'
 import { enterStep } from '../../shared/current-step.ts'
 
 export type CommandHandler = (request: JsonObject) => JsonObject | Promise<JsonObject>

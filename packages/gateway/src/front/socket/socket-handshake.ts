@@ -2,7 +2,7 @@
 // is for, read strictly and bounded in size and time. Used by the socket front.
 
 import type { Socket } from 'node:net'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { readJson } from '@sluice/protocol/json/read-json'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 import { SOCKET_HELLO_BYTES_MAX, SOCKET_HELLO_MS_MAX } from '../../shared/limits.ts'

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { checkPrivateFolder } from '@sluice/ledger/store/files/private-folder'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 
 /** Systems take about a hundred bytes. */
 const PATH_BYTES_MAX = 100

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Caller } from '@sluice/access/identity/callers/caller'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { OperationError } from '@sluice/policy/core/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import type { ChildPeers } from '../../processes/child-peers.ts'
 import {
   type ClientProcess,

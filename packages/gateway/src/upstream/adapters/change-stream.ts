@@ -2,7 +2,7 @@
 // subscription for the lists that may change and the resources that the client subscribed to. It is
 // opened again if that changes, and if the server ends it.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/values/json'
 import { withMembers } from '@sluice/protocol/members'
 import type { RequestId } from '@sluice/protocol/message'
 import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'

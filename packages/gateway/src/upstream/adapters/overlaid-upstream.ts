@@ -3,7 +3,7 @@
 // the other; what both list is merged, and the other's tools of the same names do not exist. One per session,
 // outside of processes that sessions share: the built-in server knows the caller and its labels.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { splitElements, splitMembers } from '@sluice/protocol/json/raw-members'
 import { patchObject } from '@sluice/protocol/members'
 import type { JsonRpcMessage, RequestId } from '@sluice/protocol/message'

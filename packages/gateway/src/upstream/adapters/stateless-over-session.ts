@@ -2,7 +2,7 @@
 // first request says of its client, `server/discover` is answered from it, and what the server asks on the way of
 // a call goes to the client as an answer that wants input. The call goes on when the client comes back.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { patchObject, withMembers } from '@sluice/protocol/members'
 import type {

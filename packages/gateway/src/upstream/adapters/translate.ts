@@ -1,7 +1,7 @@
 // What means the same in both generations and is written differently: capabilities without the tasks of the
 // other generation, errors that one generation does not have, and the pages that a user is asked to open. Pure.
 
-import { isObject } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/values/json'
 import { crossesGenerations, cutExtensions } from '@sluice/protocol/extensions'
 import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { writeJson } from '@sluice/protocol/json/write-json'
@@ -39,7 +39,10 @@ function question(params: string): string {
 }
 
 /** In a session a page to open has an id. */
-export function sessionQuestion(params: string | undefined, newId: () => string) {
+export function sessionQuestion(
+  params: string | undefined,
+  newId: () => string,
+): string | undefined {
   if (params === undefined) return undefined
   const members = splitMembers(params)
   const isPage = JSON.parse(members.get('mode') ?? 'null') === 'url'

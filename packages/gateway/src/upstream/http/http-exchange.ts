@@ -3,7 +3,7 @@
 // the HTTP transports of this folder.
 
 import { Buffer } from 'node:buffer'
-import { toWordSet } from '@sluice/policy/core/word-set'
+import { toWordSet } from '@sluice/policy/structures/word-set'
 import { LargeMessagePlace } from '../../shared/large-messages.ts'
 import { takeTurn } from '../../shared/slices.ts'
 import type { ResponseBody } from './http-body.ts'

@@ -5,7 +5,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { getZone, ZONES } from '@sluice/policy/core/ip-address'
+import { getZone, ZONES } from '@sluice/policy/readers/ip-address'
 import { HTTP_CONNECTIONS_MAX, HTTP_POOL_LOOK_MS, HTTP_SILENCE_MS_MAX } from '../limits.ts'
 import { Connection, type ConnectionEvents, type ConnectionJob } from './http-connection.ts'
 

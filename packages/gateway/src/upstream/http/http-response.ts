@@ -44,7 +44,7 @@ export class ResponseReader {
   #staysOpen = false
   #isWhole = false
   /** The last head whose like may come again. */
-  #cachedHead: ReturnType<typeof knownHead>
+  #cachedHead: KnownHead | undefined
 
   constructor(events: ResponseEvents) {
     this.#events = events
@@ -196,8 +196,16 @@ export class ResponseReader {
   }
 }
 
-/** If it has one length: a status without a body has none, whatever the header says. */
-function knownHead(text: string, status: number, headers: ResponseHeaders) {
+/** A head that is not parsed again if the next response has the same but for its length. */
+interface KnownHead {
+  readonly status: number
+  readonly headers: ResponseHeaders
+  /** Compares the bytes of another head with these. */
+  readonly same: CachedHead
+}
+
+/** Undefined if the head does not state one length. A status without a body has none, whatever the header says. */
+function knownHead(text: string, status: number, headers: ResponseHeaders): KnownHead | undefined {
   if (status === 204 || status === 304) return undefined
   const length = headers['content-length']
   const match = LENGTH_LINE.exec(text)

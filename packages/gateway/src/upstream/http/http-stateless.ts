@@ -2,7 +2,7 @@
 // headers that repeat what its body says. There is no session, no stream but a request's own, and
 // going away is how a request is cancelled.
 
-import { isObject } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/values/json'
 import { encodeValue, listParamHeaders, nameIn, readArgumentAt } from '@sluice/protocol/mcp-headers'
 import { getMeta, META, STATELESS_REVISION } from '@sluice/protocol/protocol-generation'
 import { BASE64 } from '../../shared/base64.ts'

@@ -1,22 +1,19 @@
 // Credentials without a network: what a caller lacks is said before anybody is asked for a token.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Caller, NOBODY } from '@sluice/access/identity/callers/caller'
 import type { Issuer } from '@sluice/access/identity/callers/issuer'
 import { IssuerMetadata } from '@sluice/access/identity/oauth/issuer-metadata'
 import { Logins } from '@sluice/access/identity/oauth/logins'
 import { afterAll, expect, test } from 'vitest'
+import { fileScratchDirectory } from '../../../../../test/support/scratch.ts'
 import type { LoginConfig } from '../../config/login.ts'
 import { Credentials } from './credentials.ts'
 import { obtainToken } from './obtain-token.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-credentials-'))
+const folder = fileScratchDirectory()
 const logins = Logins.open(folder)
 afterAll(() => {
   logins.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const url = 'https://crm.example/mcp'

@@ -22,8 +22,8 @@ import {
   refreshLogin,
   TokenRefusedError,
 } from '@sluice/access/identity/oauth/token-request'
-import type { JsonObject } from '@sluice/policy/core/json'
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import type { JsonObject } from '@sluice/policy/values/json'
 import type { ServerConfig } from '../../config/config.ts'
 import type { LoginConfig } from '../../config/login.ts'
 import type { Log } from '../../shared/log.ts'

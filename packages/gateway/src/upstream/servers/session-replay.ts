@@ -1,24 +1,33 @@
 // What a client has told a server that another process of the server has to be told again, so that the session
-// goes on in it: `initialize`, the log level and subscriptions. Also says whether the session needs the process
-// that it has: what is open there, and tasks that live in it.
+// goes on in it: `initialize`, the log level and subscriptions. Repeats it, and says whether the session needs the
+// process that it has: what is open there, and tasks that live in it.
 
-import { LruMap } from '@sluice/policy/core/lru-map'
+import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { JsonRpcResponse, RequestId } from '@sluice/protocol/message'
+import { writeNotification, writeRequest } from '@sluice/protocol/write-message'
 import { LISTEN } from '../../call/pending-requests.ts'
 import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
 import { SmallMap } from '../../shared/small-map.ts'
-import type { OutboundRequest, UpstreamSendOptions } from '../upstream.ts'
+import type { OwnRequest, TrialRequests, TrialResult } from '../adapters/probe-generation.ts'
+import type {
+  OutboundRequest,
+  Upstream,
+  UpstreamFailure,
+  UpstreamSendOptions,
+} from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import type { QueuedMessage } from './message-queue.ts'
 
-export const INITIALIZED = 'notifications/initialized'
+const INITIALIZED = 'notifications/initialized'
 
 export class SessionReplay {
   readonly #isProcess: boolean
   /** What the client began the session with, and whether that was answered. */
   #opening: OutboundRequest | undefined
   #isBegun = false
+  /** The client has sent `notifications/initialized`, or the gate has in its place. */
   isInitialized = false
+  #lastId = 0
   #level: OutboundRequest | undefined
   readonly #subscriptions = new LruMap<string, OutboundRequest>(LISTEN_RESOURCES_MAX)
   /** Open subscriptions of a stateless client: what they wait for comes from the process. */
@@ -95,9 +104,34 @@ export class SessionReplay {
     this.open.clear()
   }
 
+  /** A request of the client as one of the gate's own, with an id that no client uses. */
+  asOwn(passing: OutboundRequest, isRepeated = true): OwnRequest {
+    const id = `again-${++this.#lastId}`
+    const text = writeRequest(id, passing.method, passing.params?.text)
+    return { text, carried: { passing: { ...passing, id }, isRepeated } }
+  }
+
+  /** Sends what follows `initialize`. The answers are dropped; the server has the requests in order. */
+  replay(link: Upstream, trials: TrialRequests): void {
+    if (this.isInitialized)
+      link.send(writeNotification(INITIALIZED, undefined), { isRepeated: true })
+    for (const passing of this.#following) void trials.send(link, this.asOwn(passing))
+  }
+
   /** The requests that follow `initialize`. */
-  get following(): OutboundRequest[] {
+  get #following(): OutboundRequest[] {
     const subscriptions = [...this.#subscriptions].map(([, request]) => request)
     return this.#level === undefined ? subscriptions : [this.#level, ...subscriptions]
   }
+}
+
+/** The failure of messages that wait for a session which the server did not begin. `what` is what did not work. */
+export function describeNotBegun(
+  server: string,
+  what: string,
+  { answer, failure }: TrialResult,
+): Omit<UpstreamFailure, 'request'> {
+  const why = failure?.message ?? answer?.error?.message ?? 'it did not answer `initialize`'
+  const message = `the server \`${server}\` ${what}: ${why}`
+  return { code: 'UPSTREAM_NOT_STARTED', message, repeatable: true }
 }

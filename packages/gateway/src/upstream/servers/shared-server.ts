@@ -31,8 +31,8 @@ import type {
 import { readMessageHead } from '../upstream-state.ts'
 
 /**
- * One session's link to a process that several sessions share. Knows nothing of the others: what it
- * sends and hears is renamed and sorted by shared-server.ts.
+ * One session's link to a process that several sessions share. Knows nothing of the others: `SharedServer` renames what
+ * it sends, and sorts out what it hears.
  */
 class SharedUpstream implements Upstream {
   readonly handle = undefined

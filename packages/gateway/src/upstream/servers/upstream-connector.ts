@@ -21,7 +21,8 @@ import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
 import { StdioUpstream } from '../stdio/stdio.ts'
 import type { Upstream, UpstreamEvents, UpstreamSendOptions } from '../upstream.ts'
 import type { Credentials } from './credentials.ts'
-import { type ProcessPlaces, ReconnectingUpstream } from './reconnecting-upstream.ts'
+import type { ProcessPlaces } from './process-place.ts'
+import { ReconnectingUpstream } from './reconnecting-upstream.ts'
 import { type FindSpare, SharedServers } from './shared-servers.ts'
 
 export interface ServerLinksParts {

@@ -34,7 +34,10 @@ const STATE =
  * Throws STORE_FOREIGN if the directory has data and this user's gate did not create it, STORE_LINK
  * if it contains anything but files, folders and sockets. Marks one without data if `marksNew`.
  */
-export function checkDataMark(directory: string, { marksNew }: { readonly marksNew: boolean }) {
+export function checkDataMark(
+  directory: string,
+  { marksNew }: { readonly marksNew: boolean },
+): void {
   const names = checkEntries(directory)
   const path = realpathSync(directory)
   if (isTrustedByOperator(path) || isMarked(path)) return

@@ -3,7 +3,7 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/values/json'
 import { TRUSTED_KEYS_MAX } from '../limits.ts'
 
 export interface TrustedKey {

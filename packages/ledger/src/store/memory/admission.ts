@@ -2,7 +2,7 @@
 // durable in the audit log before the call is admitted. What was charged or used is undone if the
 // intent cannot be written. Made once for each gate; the call path waits for it.
 
-import type { Counters, LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import type { Counters, LimitUsage, Receipt } from '@sluice/policy/calls/counters'
 import type {
   AdmissionReply,
   AdmissionRequest,

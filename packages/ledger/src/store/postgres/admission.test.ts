@@ -6,8 +6,8 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import { formatDecimal, parseDecimal } from '@sluice/policy/values/decimal'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { rate } from '../../../../../test/support/counters-model.ts'
 import {
@@ -274,6 +274,19 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const { one } = await open('stale', server.port, { version: () => version, catchUp })
     expect((await one()).status).toBe('changed')
     expect((await one()).status).toBe('admitted')
+  })
+
+  test('no call is decided again because another gate knows a new name', async () => {
+    const { connections, one } = await open('names')
+    const put = (kind: string) =>
+      connections.query("INSERT INTO sluice.shared VALUES ($1, '', '', null, 1, '')", [kind])
+    await connections.query('UPDATE sluice.control SET version = 1')
+    await put('names')
+    expect((await one()).status).toBe('admitted')
+    await put('freezes')
+    expect((await one()).status).toBe('changed')
+    await connections.query('DELETE FROM sluice.shared')
+    await connections.query('UPDATE sluice.control SET version = 0')
   })
 
   test('TLS: the certificate of the server is checked, and nothing is sent without', async () => {

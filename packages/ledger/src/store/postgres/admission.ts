@@ -4,7 +4,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import type { LimitUsage, Receipt } from '@sluice/policy/calls/counters'
 import type { AdmissionReply, AdmissionRequest, AdmissionStore } from '../admission.ts'
 import { FIRST_HASH } from '../chain-hash.ts'
 import { StoreError } from '../errors.ts'

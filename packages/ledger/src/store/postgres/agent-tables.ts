@@ -137,3 +137,18 @@ export const AGENT_TABLES = `
     PRIMARY KEY (span, start_at, model, writer)
   ) WITH (fillfactor = 70);
 `
+
+/** Prompts of agents that come by themselves, at a time or with a webhook. */
+export const SCHEDULE_TABLES = `
+  CREATE TABLE sluice_agents.schedules (
+    agent bigint NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    plan text NOT NULL,
+    input text NOT NULL,
+    writer text NOT NULL,
+    next_at bigint,
+    last text,
+    PRIMARY KEY (agent, name)
+  );
+  CREATE INDEX schedules_by_time ON sluice_agents.schedules (next_at) WHERE next_at IS NOT NULL;
+`

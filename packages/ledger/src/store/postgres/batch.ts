@@ -3,8 +3,8 @@
 // was sent. Used by admission.ts.
 
 import { hash } from 'node:crypto'
-import type { LimitCharge, Receipt } from '@sluice/policy/core/counters'
-import { formatDecimal, ONE, parseDecimal, ZERO } from '@sluice/policy/core/decimal'
+import type { LimitCharge, Receipt } from '@sluice/policy/calls/counters'
+import { formatDecimal, ONE, parseDecimal, ZERO } from '@sluice/policy/values/decimal'
 import type {
   AdmissionReply,
   AdmissionRequest,
@@ -180,8 +180,23 @@ function toArray(numbers: readonly (number | string)[]): string {
   return `{${numbers.join(',')}}`
 }
 
-/** `isForked`: the database has another chain than the one that was sent. */
-export function readBatchResult(batch: readonly QueuedItem[], before: ChainHead, row: Row) {
+/** What the database made of a batch. */
+export interface BatchResult {
+  /** One for each item of the batch, in its order. */
+  readonly replies: readonly AdmissionReply[]
+  /** The records of the items that were admitted. */
+  readonly written: readonly WrittenRecord[]
+  /** The end of the chain in the database. */
+  readonly head: ChainHead
+  /** The database has another chain than the one that was sent: another gate writes under this name. */
+  readonly isForked: boolean
+}
+
+export function readBatchResult(
+  batch: readonly QueuedItem[],
+  before: ChainHead,
+  row: Row,
+): BatchResult {
   const full = new Map(
     (JSON.parse(String(row.misfits)) as FullRow[]).map((limit) => [limit[0] - 1, limit]),
   )

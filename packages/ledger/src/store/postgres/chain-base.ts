@@ -5,16 +5,24 @@ import { StoreError } from '../errors.ts'
 import type { PostgresConnections } from './connections.ts'
 import { BEGIN_AFTER, DROP_RECORDS, LEDGER_BASES } from './statements.ts'
 
-export type ChainBase = Awaited<ReturnType<typeof readChainBases>>[number]
+/** The start of one gate's chain. */
+export interface ChainBase {
+  readonly gate: string
+  /** The last record that was dropped. */
+  readonly seq: number
+  /** The hash after that record, hex. */
+  readonly hash: string
+  /** The signed checkpoint as stored: the caller decides whether it is trusted. */
+  readonly checkpoint: string
+}
 
-export async function readChainBases(connections: Pick<PostgresConnections, 'query'>) {
+export async function readChainBases(
+  connections: Pick<PostgresConnections, 'query'>,
+): Promise<ChainBase[]> {
   return (await connections.query(LEDGER_BASES)).map((row) => ({
     gate: String(row.gate),
-    // The last record that was dropped.
     seq: Number(row.seq),
-    // The hash after it, hex.
     hash: (row.hash as Buffer).toString('hex'),
-    // As stored: the caller decides whether it is trusted.
     checkpoint: String(row.checkpoint),
   }))
 }

@@ -36,6 +36,15 @@ interface FollowedChain {
   batch: number
 }
 
+/** What a look at the database found. */
+export interface ChainsLook {
+  /** The database still has the last records that were taken, or retention has dropped them. If not, a failover
+   * lost them. */
+  readonly isSame: boolean
+  /** The last record that retention dropped, by gate. */
+  readonly dropped: ReadonlyMap<string, number>
+}
+
 export class FollowedChains {
   readonly #connections: Pick<PostgresConnections, 'query'>
   readonly #chains = new Map<string, FollowedChain>()
@@ -56,11 +65,8 @@ export class FollowedChains {
     return sum
   }
 
-  /**
-   * `isSame`: the database still has the last records that were taken, or retention has dropped them. If not, a
-   * failover lost them. `dropped`: by gate, the last record that retention dropped.
-   */
-  async look() {
+  /** Reads the heads of all chains, also of gates that are new. */
+  async look(): Promise<ChainsLook> {
     const gates = [...this.#chains.keys()]
     const numbers = [...this.#chains.values()].map(({ taken }) => taken.seq)
     const dropped = new Map<string, number>()

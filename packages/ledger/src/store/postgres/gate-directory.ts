@@ -42,6 +42,14 @@ export interface ListedGate extends Required<GateReport> {
   readonly isCurrent: boolean
 }
 
+/** What the database answered when a gate reported itself. */
+export interface BeatReply {
+  /** The clock of the database; undefined if this gate is fenced. */
+  readonly time: DatabaseTime | undefined
+  /** The timeline of the database, which is another one after a failover; undefined if this gate is fenced. */
+  readonly timeline: string | undefined
+}
+
 export class GateDirectory {
   readonly #connections: PostgresConnections
   readonly #gate: string
@@ -54,8 +62,7 @@ export class GateDirectory {
     this.#epoch = epoch
   }
 
-  /** `time`: undefined if this gate is fenced. `timeline`: of the database; another one after a failover. */
-  async beat({ version = 0, ...report }: GateReport) {
+  async beat({ version = 0, ...report }: GateReport): Promise<BeatReply> {
     const { address, config, key, peer = '', release, state } = report
     const askedMs = performance.now()
     const [row] = await this.#connections.query(BEAT, [

@@ -1,8 +1,8 @@
 // How much of a limit is used now, over all gates of a shared store: for people, not for decisions. Two
 // look-ups by key for each counter, and charges whose window has passed since the last call are left out.
 
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { type Decimal, parseDecimal, ZERO } from '@sluice/policy/core/decimal'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import { type Decimal, parseDecimal, ZERO } from '@sluice/policy/values/decimal'
 import { digestCharge } from './batch.ts'
 import type { PostgresConnections } from './connections.ts'
 

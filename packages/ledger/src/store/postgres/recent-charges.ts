@@ -1,8 +1,8 @@
 // What this gate has charged lately: if a failover loses commits that were confirmed to it, they are charged
 // again. Bounded: of more the oldest are forgotten. Used by admission.ts.
 
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import { formatDecimal } from '@sluice/policy/core/decimal'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
+import { formatDecimal } from '@sluice/policy/values/decimal'
 import type { AdmissionReply } from '../admission.ts'
 import { RECENT_CHARGES_MAX } from '../limits.ts'
 import { digestCharge, type QueuedItem } from './batch.ts'

@@ -3,10 +3,11 @@
 // Migrations only add, so that gates of this version and of the next run side by side; what is removed is
 // removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
-import { AGENT_TABLES } from './agent-tables.ts'
+import { AGENT_TABLES, SCHEDULE_TABLES } from './agent-tables.ts'
 import { ALERT_TABLES } from './alert-rows.ts'
 import { ADMIT_DURABLY, CHANGE, RESTORE_CHAIN } from './durability-schema.ts'
 import { SESSIONS } from './session-schema.ts'
+import { STEP_TABLES } from './step-chains.ts'
 
 /**
  * `gates.tables`: the version of the tables that a gate knows.
@@ -174,6 +175,9 @@ const ADMIT_WRITE = `    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, adm
     misfits := '[' || array_to_string(told, ',') || ']';
 `
 
+/** Whether calls are decided by rows of a kind, see shared-state.ts. */
+const DECIDING = "kind NOT IN ('logins', 'names')"
+
 /**
  * The arguments are flat: \`kinds\` has one letter for each item (i: call, p: probe, r o e: a record as
  * it is), \`charge_*\` has one element for each charge in the order of the items, and names its counter by
@@ -184,8 +188,8 @@ const ADMIT_WRITE = `    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, adm
  * of them are held; the time is taken after that and never runs backwards for a counter.
  *
  * A call says by which version of its sessions it was decided, and is sent back if another gate has changed them
- * since (position of the call, -1): see session-schema.ts. No call is decided by \`logins\`: tokens are stored for
- * every new caller, and would make all gates decide again.
+ * since (position of the call, -1): see session-schema.ts. No call is decided by \`logins\` and \`names\`: rows are
+ * stored for every new caller, and would make all gates decide again.
  */
 const ADMIT = `
   CREATE OR REPLACE FUNCTION sluice.admit(
@@ -203,7 +207,7 @@ const ADMIT = `
   DECLARE
 ${ADMIT_VARIABLES}  BEGIN
     PERFORM pg_advisory_xact_lock_shared(1936487785, 1);
-    IF my_version NOT BETWEEN coalesce((SELECT max(version) FROM shared WHERE kind <> 'logins'), 0)
+    IF my_version NOT BETWEEN coalesce((SELECT max(version) FROM shared WHERE ${DECIDING}), 0)
         AND (SELECT version FROM control) AND kinds ~ '[ip]' THEN
       RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
     END IF;
@@ -310,6 +314,12 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   },
   {
     sql: `CREATE INDEX shared_deciding ON sluice.shared (version) WHERE kind <> 'logins';${ADMIT}`,
+  },
+  { sql: STEP_TABLES },
+  { sql: SCHEDULE_TABLES },
+  {
+    sql: `DROP INDEX sluice.shared_deciding;
+      CREATE INDEX shared_deciding ON sluice.shared (version) WHERE ${DECIDING};${ADMIT}`,
   },
 ]
 

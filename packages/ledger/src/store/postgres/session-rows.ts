@@ -24,7 +24,23 @@ export interface SessionOpening {
   readonly idleMs: number
 }
 
-export type OpenedSessionRow = Awaited<ReturnType<SessionRows['open']>>
+/** A session that was opened, or the one that its key had opened already. */
+export interface OpenedSessionRow {
+  readonly id: string
+  /** The labels that the session has seen. */
+  readonly saw: readonly string[]
+  readonly ageMs: number
+  /** Other gates have used the session too, or may have before a failover. */
+  readonly isSplit: boolean
+  /** The session was opened now. */
+  readonly isNew: boolean
+  /** The version of the principal's sessions. It rises with each change, beyond what a number holds. */
+  readonly version: string
+  /** The labels that the principal has seen in any session. */
+  readonly ownerSaw: readonly string[]
+  /** The timeline of the database, which is another one after a failover. */
+  readonly timeline: string
+}
 
 /** One row for each session of a principal; without `number` it has none. */
 export interface SessionRow {
@@ -60,7 +76,7 @@ export class SessionRows {
     this.#gate = gate
   }
 
-  async open(opening: SessionOpening) {
+  async open(opening: SessionOpening): Promise<OpenedSessionRow> {
     const { principal, key, max, keysMax, windowMs, idleMs } = opening
     const values = [
       this.#gate,
@@ -77,12 +93,10 @@ export class SessionRows {
       id: String(row?.id),
       saw: row?.saw as string[],
       ageMs: Number(row?.age_ms),
-      /** Other gates have used it too, or may have before a failover. */
       isSplit: row?.is_split === true || row?.is_older === true,
       isNew: row?.is_new === true,
       version: String(row?.version),
       ownerSaw: row?.owner_saw as string[],
-      /** Of the database; another one after a failover. */
       timeline: String(row?.timeline),
     }
   }

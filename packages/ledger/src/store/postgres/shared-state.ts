@@ -3,7 +3,7 @@
 // before the next call is admitted, because admission compares versions. If two gates change one row at the
 // same time, the first one counts, and the second is told. Opened by gateway/start/open-shared-store.ts.
 
-import { Listeners } from '@sluice/policy/core/listeners'
+import { Listeners } from '@sluice/policy/structures/listeners'
 import { StoreError } from '../errors.ts'
 import { CHANGED_LENGTH_MAX, SHARED_POLL_MS } from '../limits.ts'
 import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
@@ -11,10 +11,11 @@ import type { SharedRows } from './shared-rows.ts'
 import { refusesWrites } from './statements.ts'
 
 /** Tables of which no two rows belong together. */
-const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals', 'logins'])
+const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals', 'logins', 'names'])
 
 /** Whether calls are decided by a table: see ADMIT in schema.ts. */
-const isDeciding = ({ kind }: Pick<MirroredRow, 'kind'>): boolean => kind !== 'logins'
+const isDeciding = ({ kind }: Pick<MirroredRow, 'kind'>): boolean =>
+  kind !== 'logins' && kind !== 'names'
 
 export class SharedState {
   readonly tables: MirroredTables

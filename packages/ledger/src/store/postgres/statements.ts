@@ -45,6 +45,9 @@ export const RESTORE_CHAIN =
   'SELECT sluice.restore_chain($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)'
 export const SHARED_SINCE = `SELECT c.version AS current, c.root, c.timeline AS changed_on, ${TIMELINE} AS timeline, s.kind, s.key, s.body, s.version, s.mac
   FROM sluice.control c LEFT JOIN sluice.shared s ON s.version > $1`
+/** Those that changed after a version, see records/names.ts. */
+export const STORED_NAMES = `SELECT body, version FROM sluice.shared
+  WHERE kind = 'names' AND version > $1 AND body IS NOT NULL`
 export const CHANGE = 'SELECT sluice.change_from($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
 const DATABASE_NOW = 'extract(epoch FROM clock_timestamp()) * 1000 AS now_ms'
 export const NOW = `SELECT ${DATABASE_NOW}`

@@ -167,7 +167,7 @@ function encodeRow(row: Record<string, SQLOutputValue>): string {
   })
 }
 
-function decodeRow(body: string): Map<string, SQLInputValue> {
+export function decodeRow(body: string): Map<string, SQLOutputValue> {
   const columns = Object.entries(JSON.parse(body) as Record<string, JsonColumn>)
   return new Map(
     columns.map(([name, value]) => [

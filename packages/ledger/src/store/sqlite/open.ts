@@ -1,5 +1,5 @@
 // Opens a database file of the data directory: created with a mode for its owner only, in WAL mode,
-// migrated to the newest version of its schema. Every failure is a StoreError that says what to do.
+// migrated to the newest version of its schema, with deleted rows overwritten. Every failure is a StoreError that says what to do.
 // Called by the modules that store something (ledger, identity, approvals, agents).
 
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
@@ -49,6 +49,7 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
       PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
       PRAGMA journal_size_limit = ${WAL_KEPT_BYTES_MAX};
       PRAGMA cache_size = -${CACHE_KIB_MAX};
+      PRAGMA secure_delete = ON;
       PRAGMA trusted_schema = OFF;
       PRAGMA cell_size_check = ON;`)
     migrate(database, file, migrations)

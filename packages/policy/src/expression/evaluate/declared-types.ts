@@ -2,9 +2,9 @@
 // whether a number is an integer, and which names are declared. Schemas come from servers: followed
 // to a bounded depth, never fetched, and trusted only to narrow.
 
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
-import { unescapePointer } from '../../core/json-pointer.ts'
 import { SCHEMA_DEPTH_MAX } from '../../language/limits.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../values/json.ts'
+import { unescapePointer } from '../../values/json-pointer.ts'
 
 export const NULL = 1
 export const BOOLEAN = 2

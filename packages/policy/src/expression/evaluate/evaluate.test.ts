@@ -3,12 +3,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../../test/support/arbitrary-policies.ts'
+import type { KnownTool } from '../../calls/tools.ts'
 import { sampleFacts } from '../../cases/sample-facts.ts'
-import type { JsonObject } from '../../core/json.ts'
-import type { KnownTool } from '../../core/tools.ts'
 import { MemoryCounters } from '../../counters/memory-counters.ts'
 import { decide } from '../../decide/decide.ts'
 import type { CompiledPolicy } from '../../model/policy.ts'
+import type { JsonObject } from '../../values/json.ts'
 
 const TEXTS = { type: 'array', items: { type: 'string' } }
 const TOOL: KnownTool = {

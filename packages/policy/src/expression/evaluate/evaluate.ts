@@ -1,17 +1,17 @@
 // Runs a bound expression on one call: fills its variables, checks types, exactness and bounds, and
 // returns true, false or why it cannot be decided. Never throws.
 
-import type { Call, Facts } from '../../core/call.ts'
-import type { Instant } from '../../core/clock.ts'
-import type { NumberKind } from '../../core/data-kinds.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
-import type { PastCall, PastCalls } from '../../core/past-calls.ts'
-import type { ArgumentFlow, ArgumentRoles } from '../../core/provenance.ts'
-import type { Category } from '../../core/tools.ts'
+import type { Call, Facts } from '../../calls/call.ts'
+import type { Instant } from '../../calls/clock.ts'
+import type { NumberKind } from '../../calls/data-kinds.ts'
+import type { PastCall, PastCalls } from '../../calls/past-calls.ts'
+import type { ArgumentFlow, ArgumentRoles } from '../../calls/provenance.ts'
+import type { Category } from '../../calls/tools.ts'
 import { parseDuration } from '../../document/shape.ts'
 import { globMatches, parseGlob } from '../../language/glob.ts'
 import { TOOL_CALL } from '../../language/methods.ts'
-import { originOfArgument } from '../../provenance/check-call.ts'
+import { originOfArgument } from '../../provenance/origin-of-argument.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../values/json.ts'
 import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { BoundExpression } from './bind-expression.ts'
@@ -179,6 +179,7 @@ function factValue(
     case 'session':
       if (name === 'saw') return session.saw.includes(below as string)
       if (name === 'calls') return BigInt(session.calls)
+      if (name === 'mode') return session.mode ?? ''
       return name === 'startedAt' ? timestamp(session.startedAtMs) : session.id
     default:
       if (name === 'claims') {

@@ -8,6 +8,7 @@ import type { ExpressionEdit } from '../expression-variables.ts'
 import type { BoundVariable } from './bound-variable.ts'
 import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
 
+/** `literal`: an integer literal, which becomes a double beside one. `other`: no number, or one that is not known. */
 type NumberKind = 'int' | 'double' | 'literal' | 'other'
 
 /** Finds the integer literals next to doubles. */
@@ -21,13 +22,11 @@ export class NumberKinds {
     this.#variables = variables
   }
 
+  /** The kind of what the expression gives. */
   visit(node: CelNode): NumberKind {
     const read = this.#expression.variableByNode.get(node)
     if (read !== undefined) return this.#read(read.variable.name, read.element)
     switch (node.op) {
-      case 'value':
-        if (typeof node.args === 'bigint') return 'literal'
-        return typeof node.args === 'number' ? 'double' : 'other'
       case '-_':
       case '!_':
         return this.visit(node.args)
@@ -51,23 +50,27 @@ export class NumberKinds {
       case '?:':
         this.visit(node.args[0])
         return this.#beside(node.args[1], node.args[2])
-      case 'call':
-        this.#visitChildren(node)
-        return RETURNS[node.args[0]] ?? 'other'
-      case 'rcall':
-        this.#visitChildren(node)
-        return node.args[0] === 'size' || node.args[0].startsWith('get') ? 'int' : 'other'
-      case '.':
-      case '[]': {
-        // Below a variable nothing is declared: every number there is a double.
-        const base = this.visit(node.args[0])
-        if (node.op === '[]') this.visit(node.args[1])
-        return base === 'int' ? 'int' : 'double'
-      }
       default:
-        this.#visitChildren(node)
-        return 'other'
+        return this.#visitOperand(node)
     }
+  }
+
+  /** What operators stand between: a literal, a call, a member of something. */
+  #visitOperand(node: CelNode): NumberKind {
+    if (node.op === 'value') {
+      if (typeof node.args === 'bigint') return 'literal'
+      return typeof node.args === 'number' ? 'double' : 'other'
+    }
+    if (node.op === '.' || node.op === '[]') {
+      // Below a variable nothing is declared: every number there is a double.
+      const base = this.visit(node.args[0])
+      if (node.op === '[]') this.visit(node.args[1])
+      return base === 'int' ? 'int' : 'double'
+    }
+    this.#visitChildren(node)
+    if (node.op === 'call') return RETURNS[node.args[0]] ?? 'other'
+    if (node.op !== 'rcall') return 'other'
+    return node.args[0] === 'size' || node.args[0].startsWith('get') ? 'int' : 'other'
   }
 
   #visitChildren(node: CelNode): void {

@@ -2,7 +2,9 @@
 // user did not ask for. One function for the condition and for the reason that is recorded.
 
 import { TOOL_CALL } from '../../language/methods.ts'
-import { checkValues, checkVerb, type ProtectionFinding } from '../../provenance/check-call.ts'
+import { checkValues, type ProtectionFinding } from '../../provenance/check-call.ts'
+import { checkVerb } from '../../provenance/check-verb.ts'
+import type { CheckedCall } from '../../provenance/collect-values.ts'
 import type { EvaluationContext } from './evaluate.ts'
 
 /** Names below `call`. */
@@ -28,7 +30,7 @@ export function findProtection(
   if (call.method !== TOOL_CALL || args === undefined) return undefined
   const { provenance, tool, callCategory } = facts
   if (provenance === undefined) return undefined
-  const checked = {
+  const checked: CheckedCall = {
     name: call.name,
     category: callCategory ?? category,
     args,

@@ -2,8 +2,8 @@
 // counted while they are walked, so that the cost of an expression is bounded before it runs.
 // Throws UndecidableError; evaluate.ts catches it.
 
-import { ExactNumber, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../../language/limits.ts'
+import { ExactNumber, type JsonObject, type JsonValue } from '../../values/json.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { Macro } from '../macro-cost.ts'
 import type { BoundVariable } from './bound-variable.ts'

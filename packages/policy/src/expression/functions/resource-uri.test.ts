@@ -116,7 +116,10 @@ describe('F3: another spelling of the URI does not bypass a resource rule', () =
       expect(ask(policyOf(text), uri, { isListed: true }).action).toBe('deny')
     }
     const house = policyOf(text)
-    const { policy } = compile({ file: 'p', text: '{ version: 1, default: allow }' }, { house })
+    const { policy } = compile(
+      { file: 'p', text: '{ version: 1, default: allow }' },
+      { base: house },
+    )
     for (const uri of SPELLINGS) expect(ask(policy as never, uri).action).toBe('deny')
   })
 

@@ -3,12 +3,34 @@
 // reads the same resource from it: another spelling of a denied resource must not pass as another
 // resource. Pure; compile.ts normalises patterns with it, decide-uri.ts decides on calls.
 
-import { decodePercent } from '../../core/percent.ts'
 import { URI_LENGTH_MAX } from '../../language/limits.ts'
+import { decodePercent } from '../../readers/percent.ts'
 import { normaliseHost, respellAddress } from './uri-host.ts'
 
-/** `host`: host and port; undefined if the URI has no authority. */
-type UriParts = ReturnType<typeof split>
+interface UriParts {
+  /** In lower case, without the colon; empty if there is none. */
+  readonly scheme: string
+  /** User and password, with the `@` behind them; empty if there are none. */
+  readonly user: string
+  /** Host and port; undefined if the URI has no authority. */
+  readonly host: string | undefined
+  readonly path: string
+  /** With the `?` before it; empty if there is none. */
+  readonly query: string
+}
+
+/** What a URI means to the parsers that a server may use. */
+export interface UriReading {
+  /** The URI is its own normal form, and every parser reads the same resource from it. */
+  readonly isNormal: boolean
+  /** The normal form first, then what a server that decodes repeatedly reads, if that is different. */
+  readonly readings: readonly [string, ...string[]]
+  /**
+   * Without user, query, parameters or the last slash: servers that ignore these read the same resource. Also with a
+   * numeric host spelt as an address, or the reverse.
+   */
+  readonly shorter: readonly string[]
+}
 
 /**
  * How a path is read: by RFC 3986, or as the most lenient server does, which decodes until nothing
@@ -40,12 +62,8 @@ const STAR = '\ue000'
 const ANY = '\ue001'
 const WILDCARD = /[\ue000\ue001]/
 
-/**
- * `isNormal`: the URI is its own normal form. `readings`: the normal form first, then what a server that decodes
- * repeatedly reads, if different. `shorter`: without user, query, parameters or the last slash: servers that
- * ignore these read the same resource. Also with a numeric host spelt as an address, or the reverse.
- */
-export function readUri(uri: string) {
+/** Reads a URI as every parser does that a server may use. One that is too long is not normal. */
+export function readUri(uri: string): UriReading {
   if (uri.length > URI_LENGTH_MAX) return { isNormal: false, readings: [uri], shorter: [] }
   const written = split(uri, false)
   const normal = join(written, 'normal')
@@ -76,7 +94,7 @@ export function normaliseUriPattern(pattern: string): string | undefined {
   return form.replaceAll(STAR, '*').replaceAll(ANY, '?')
 }
 
-function split(uri: string, isPattern: boolean) {
+function split(uri: string, isPattern: boolean): UriParts {
   // The WHATWG parser drops these before it reads anything.
   const text = trimEnd(uri.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, ''), isControlOrSpace)
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase() ?? ''

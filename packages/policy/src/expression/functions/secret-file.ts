@@ -2,8 +2,8 @@
 // for the rules of packs and of `sluice init`. Compares names only: what is in a file, and where a link leads, is not
 // looked at. Pure.
 
-import { toWords } from '../../core/word-set.ts'
 import { wildcardMatches } from '../../language/glob.ts'
+import { toWords } from '../../structures/word-set.ts'
 
 /** One entry of the list. */
 interface SecretName {

@@ -1,8 +1,8 @@
 // The host and port of a resource URI in normal form: lower case, ASCII (IDNA), addresses in their
 // usual spelling, no default port of the scheme. Pure; called by resource-uri.ts.
 
-import { parseV6, spellV6 } from '../../core/ip-address.ts'
-import { decodePercent } from '../../core/percent.ts'
+import { parseV6, spellV6 } from '../../readers/ip-address.ts'
+import { decodePercent } from '../../readers/percent.ts'
 import { DEFAULT_PORTS, LABEL_LENGTH_MAX } from './url.ts'
 
 const NUMBER = /^(?:0x[0-9a-f]*|\d+)$/

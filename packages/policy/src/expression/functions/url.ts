@@ -4,7 +4,7 @@
 // undecidable. Covers SSRF to the machine itself, to its network and to cloud metadata. A public
 // name may still resolve to a private address: only the server that connects can see that.
 
-import { getZone, parseV4, parseV6, spellV6 } from '../../core/ip-address.ts'
+import { getZone, parseV4, parseV6, spellV6 } from '../../readers/ip-address.ts'
 import { UndecidableError } from './undecidable-error.ts'
 
 const URL_LENGTH_MAX = 2_048

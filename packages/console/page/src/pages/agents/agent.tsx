@@ -1,9 +1,14 @@
 // One agent: its conversation with times, tokens and calls, todos, files and budgets, now or as it was
 // after a turn; the turn and the open file are in the address. Prompt, pause, stop, fork, export.
 
-import { listObjects, parseObject } from '@sluice/policy/core/json'
+import { listObjects, parseObject } from '@sluice/policy/values/json'
 import { type JSX, type RefObject, useEffect, useRef, useState } from 'react'
-import type { AgentEvent, AgentPage, AgentTurns } from '../../../../src/contract/contract.ts'
+import type {
+  AgentEvent,
+  AgentPage,
+  AgentTurns,
+  CallAddress,
+} from '../../../../src/contract/contract.ts'
 import { download, formatQuery, post } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useOpenTitle } from '../../page-title.ts'
@@ -15,20 +20,31 @@ import { AskButton, Form, type FormField, type FormValues } from '../../ui/ask.t
 import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { ErrorNotice, type ErrorNoticeProps, Loading, Notice } from '../../ui/page.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { clock } from '../../ui/words.ts'
-import { listPending, useInbox } from '../approvals/inbox.ts'
+import { useInbox } from '../approvals/inbox.ts'
 import { useOpenCall } from '../ledger/explained.tsx'
 import { Budgets, Files, Timeline, Todos } from './agent-side.tsx'
 import { State } from './agents.tsx'
+import { Comparison } from './comparison.tsx'
 import { Conversation } from './conversation.tsx'
 import { FileDialog } from './file.tsx'
+import { Schedules } from './schedules.tsx'
 
 const REFRESH_MS = 2_000
 /** A call is on record a moment after it was made. */
 const TURNS_REFRESH_MS = 5_000
+
+/** A caller who may not see the agent is not told to try again. */
+function AgentFault({ error, again }: ErrorNoticeProps): JSX.Element {
+  return (
+    <div className="scroll page-body">
+      <ErrorNotice error={error} {...(error.status === 403 ? {} : { again })} />
+    </div>
+  )
+}
 
 export function Agent({ id }: { id: string }): JSX.Element {
   const path = `/agents/${encodeURIComponent(id)}`
@@ -56,7 +72,6 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const { name, forkOf, messages } = now.value ?? value ?? {}
   const task = name || messages?.find(({ role }) => role === 'user')?.text.split('\n')[0]
   useOpenTitle(task ?? id.slice(0, 18))
-  const main = useNewest(value?.messages.length ?? 0)
   const setTurn = (to: number | undefined) => setQuery({ turn: to === undefined ? '' : String(to) })
   return (
     <div className="page">
@@ -76,11 +91,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
           </>
         )}
       </header>
-      {error !== undefined && (
-        <div className="scroll page-body">
-          <ErrorNotice error={error} {...(error.status === 403 ? {} : { again: now.reload })} />
-        </div>
-      )}
+      {error !== undefined && <AgentFault error={error} again={now.reload} />}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && (
         <div className="split agent-body">
@@ -91,25 +102,16 @@ export function Agent({ id }: { id: string }): JSX.Element {
               onTurn={setTurn}
               onJournal={() => setJournal(true)}
             />
-            <Todos todos={value.todos} />
-            <Budgets agent={value} />
-            <Files agent={value} onOpen={(one) => setQuery({ file: one }, 'push')} />
+            <StatePanels path={path} agent={value} />
           </div>
-          <div className="stack scroll" ref={main}>
-            <Standing agent={value} isPast={turn !== undefined} />
-            {turn === undefined && value.state === 'idle' && (
-              <LastFailure failure={turns.value?.failure} />
-            )}
-            <Conversation
-              messages={value.messages}
-              turns={turns.value?.turns ?? []}
-              onCall={openCall}
-            />
-            {turn === undefined && (
-              <Answering isRunning={value.state === 'running'} text={modelText} />
-            )}
-            {turn === undefined && value.state !== 'stopped' && <Prompt act={act} />}
-          </div>
+          <Main
+            agent={value}
+            isPast={turn !== undefined}
+            turns={turns.value}
+            modelText={modelText}
+            onCall={openCall}
+            act={act}
+          />
         </div>
       )}
       {journal && (
@@ -128,6 +130,47 @@ export function Agent({ id }: { id: string }): JSX.Element {
       )}
       {drawer}
     </div>
+  )
+}
+
+interface MainProps {
+  readonly agent: AgentPage
+  /** The agent is shown as it was at an earlier turn. */
+  readonly isPast: boolean
+  /** Undefined until they are here. */
+  readonly turns: AgentTurns | undefined
+  /** What the model says while it answers. */
+  readonly modelText: string
+  readonly onCall: (call: CallAddress) => void
+  readonly act: Act
+}
+
+/** The conversation, what the agent waits for, and where it is given more to do. */
+function Main({ agent, isPast, turns, modelText, onCall, act }: MainProps): JSX.Element {
+  const { state, messages } = agent
+  const place = useNewest(messages.length)
+  return (
+    <div className="stack scroll" ref={place}>
+      <Standing agent={agent} isPast={isPast} />
+      {!isPast && state === 'idle' && <LastFailure failure={turns?.failure} />}
+      <Conversation messages={messages} turns={turns?.turns ?? []} onCall={onCall} />
+      {!isPast && <Answering isRunning={state === 'running'} text={modelText} />}
+      {!isPast && state !== 'stopped' && <Prompt act={act} />}
+    </div>
+  )
+}
+
+/** Below the slider: all of the turn that is shown, and what is as it is now. */
+function StatePanels({ path, agent }: { path: string; agent: AgentPage }): JSX.Element {
+  const { id, forkOf } = agent
+  return (
+    <>
+      {forkOf !== null && <Comparison path={path} id={id} origin={forkOf.id} />}
+      <Schedules path={path} />
+      <Todos todos={agent.todos} />
+      <Budgets agent={agent} />
+      <Files agent={agent} onOpen={(one) => setQuery({ file: one }, 'push')} />
+    </>
   )
 }
 
@@ -255,8 +298,8 @@ function useModelText(path: string, isOn: boolean, onStep: () => void): string {
 
 /** Why it stopped, what it waits for, or that it is paused. */
 function Standing({ agent, isPast }: { agent: AgentPage; isPast: boolean }): JSX.Element {
-  const inbox = useInbox()
-  const mine = isPast ? [] : listPending(inbox).filter(({ agent: id }) => id === agent.id)
+  const { pending } = useInbox()
+  const mine = isPast ? [] : pending.filter(({ agent: id }) => id === agent.id)
   return (
     <>
       {agent.stop !== null && (
@@ -308,7 +351,10 @@ function Fork({ turn, turns, act }: ForkProps): JSX.Element {
     <AskButton
       says="Fork…"
       title={`Fork at turn ${at}`}
-      fields={[{ name: 'name', label: 'Name', placeholder: 'What is different about it' }]}
+      fields={[
+        { name: 'name', label: 'Name', placeholder: 'What is different about it' },
+        { name: 'model', label: 'Model', placeholder: 'The same; or another, as provider:model' },
+      ]}
       confirm={`Fork at turn ${at}`}
       icon="fork"
       onSubmit={fork}

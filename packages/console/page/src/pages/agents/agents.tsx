@@ -16,6 +16,7 @@ import { TextLine } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, count, short } from '../../ui/words.ts'
 import { Agent } from './agent.tsx'
+import { NewAgent } from './new-agent.tsx'
 import './agents.css'
 
 const REFRESH_MS = 2_000
@@ -32,14 +33,21 @@ function List(): JSX.Element {
     <Page
       title="Agents"
       lead="Agents in a sandbox of their own, whose only way out is this gate."
-      side={agents.value?.running === true && <Import onDone={agents.reload} />}
+      side={
+        agents.value?.running === true && (
+          <>
+            <Import onDone={agents.reload} />
+            <NewAgent onDone={agents.reload} />
+          </>
+        )
+      }
     >
       <Loaded of={agents}>
         {({ running, agents: list }) =>
           list.length === 0 ? (
             <Empty icon="agents" title={running ? 'No agents yet' : 'This gate runs no agents'}>
               {running
-                ? 'A client makes one with wasm_agent_create.'
+                ? 'Make one with New agent; a client makes one with wasm_agent_create.'
                 : 'Add `agents: { builtin: agents }` under `servers:` in sluice.yaml.'}
             </Empty>
           ) : (
@@ -120,7 +128,7 @@ function Import({ onDone }: { onDone: () => void }): JSX.Element {
   const take = async (files: FileList | null) => {
     const owner = me?.owns[0] ?? 'local'
     const agent = JSON.parse((await files?.[0]?.text()) ?? '')
-    const { id } = await post<{ id: string }>('/agents', { owner, agent })
+    const { id } = await post<{ id: string }>('/agents/import', { owner, agent })
     showToast(`brought in for ${owner}`)
     onDone()
     go(pathTo('agents', id))

@@ -1,8 +1,8 @@
 // A conversation in order: prompts, what the model said and what that took, each call with its arguments
 // and result. The mark of a call is that of its record in the ledger; all text is untrusted.
 
-import { attempt } from '@sluice/policy/core/attempt'
-import { type JSX, useEffect } from 'react'
+import { attempt } from '@sluice/policy/structures/attempt'
+import type { JSX } from 'react'
 import type {
   AgentMessage,
   AgentTurn,
@@ -16,7 +16,7 @@ import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { clock, millis, money, nameRecord, short } from '../../ui/words.ts'
-import { loadDecided, useInbox } from '../approvals/inbox.ts'
+import { useDecided, useInbox } from '../approvals/inbox.ts'
 
 type OpenCall = (call: CallAddress) => void
 
@@ -27,8 +27,6 @@ interface ConversationProps {
 }
 
 export function Conversation({ messages, turns, onCall }: ConversationProps): JSX.Element {
-  // Turns lead to the approvals that they asked for.
-  useEffect(() => loadDecided(), [])
   if (messages.length === 0)
     return (
       <div className="card">
@@ -126,8 +124,9 @@ function Call({ call, records, onCall }: CallProps): JSX.Element {
 
 /** Leads to the record, and to the approval that was asked for by it. */
 function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }): JSX.Element {
-  const { requests } = useInbox()
-  const request = requests.find(({ callId }) => callId === record.callId)
+  const { pending } = useInbox()
+  const { requests = [] } = useDecided(true)
+  const request = [...pending, ...requests].find(({ callId }) => callId === record.callId)
   return (
     <div className="row small">
       <OutcomeBadge word={record.word} bare says={record.code} />

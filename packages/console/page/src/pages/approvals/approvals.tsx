@@ -2,9 +2,9 @@
 // keys or j and k move, a approves, d denies.
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
-import { type JSX, useEffect, useState } from 'react'
+import { type JSX, useState } from 'react'
 import type { ApprovalRequest, LedgerPage } from '../../../../src/contract/contract.ts'
-import { formatQuery } from '../../api.ts'
+import { type ApiError, formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
@@ -15,34 +15,53 @@ import { Icon } from '../../ui/icons.tsx'
 import { isTyping, stepFrom, useKeys } from '../../ui/keys.ts'
 import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Empty, PageHead } from '../../ui/page.tsx'
+import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
 import { TextLine } from '../../ui/text.tsx'
-import { ago, formatTimeLeft } from '../../ui/words.ts'
+import { ago, count, formatTimeLeft } from '../../ui/words.ts'
 import { DenyAll } from './deny-all.tsx'
 import { groupBySession, ORDERS, type SessionGroup, summarize, summarizeMembers } from './groups.ts'
-import { listPending, loadDecided, useInbox } from './inbox.ts'
+import { decidedAt, pathOf, useDecided, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
 import './approvals.css'
 
 export function Approvals(): JSX.Element {
-  const inbox = useInbox()
-  const me = useMe()
+  const { pending, state } = useInbox()
   const { rest, query } = useRoute()
   const shows = query.get('show') ?? 'pending'
-  const pending = listPending(inbox)
-  const shown =
-    shows === 'pending' ? pending : inbox.requests.filter((one) => !pending.includes(one))
-  const order = query.get('order') ?? 'time'
+  const decided = useDecided(shows === 'decided')
+  const shown = shows === 'decided' ? decided.requests : state === 'loading' ? undefined : pending
+  const order = shows === 'decided' ? '' : (query.get('order') ?? 'danger')
   const search = query.get('q') ?? ''
-  const groups = groupBySession(shown, { order, search })
+  const groups = groupBySession(shown ?? [], { order, search })
   const inOrder = groups.flatMap(({ requests }) => requests)
-  const open =
-    inbox.requests.find(({ id }) => id === rest[0]) ??
-    (rest[0] === undefined ? inOrder[0] : undefined)
-  const isMissing = inbox.state === 'open' && rest[0] !== undefined && open === undefined
-  useDecided(shows === 'decided' || isMissing)
+  const [wanted] = rest
+  const { open, error } = useOpenRequest(wanted, inOrder)
   useListKeys(shows === 'standing' ? [] : inOrder, open)
+  const list = () => {
+    if (shown === undefined)
+      return decided.error === undefined ? <Loading /> : <ErrorNotice error={decided.error} />
+    if (shown.length === 0 && wanted === undefined)
+      return <NoRequests shows={shows} isKnown={state !== 'lost'} />
+    return (
+      <div className="split" data-open={wanted !== undefined}>
+        <HeldCalls groups={groups} openId={open?.id} order={order} onOlder={decided.onOlder} />
+        <div className="split-detail scroll">
+          {wanted !== undefined && (
+            <div className="phone-back">
+              <Button kind="quiet" onPress={() => go(`/approvals${location.search}`)}>
+                <Icon name="back" /> All
+              </Button>
+            </div>
+          )}
+          {open !== undefined && (
+            <Request request={open} key={open.id} onDecided={() => goOn(open, inOrder)} />
+          )}
+          {open === undefined && wanted !== undefined && <NotHere error={error} />}
+        </div>
+      </div>
+    )
+  }
   return (
     <div className="page">
       <PageHead title="Approvals" lead="Calls that wait for a person to approve or deny them.">
@@ -51,7 +70,7 @@ export function Approvals(): JSX.Element {
           value={shows}
           onChange={(show) => go(`/approvals${show === 'pending' ? '' : `?show=${show}`}`)}
           choices={[
-            { value: 'pending', says: `Pending ${pending.length}` },
+            { value: 'pending', says: `Pending ${count(pending.length)}` },
             { value: 'decided', says: 'Decided' },
             { value: 'standing', says: 'Standing approvals' },
           ]}
@@ -62,57 +81,67 @@ export function Approvals(): JSX.Element {
         <div className="scroll page-body">
           <StandingApprovals />
         </div>
-      ) : shown.length === 0 && open === undefined ? (
-        <Empty
-          icon="approvals"
-          title={shows === 'pending' ? 'Nothing to approve' : 'Nothing was decided yet'}
-        >
-          {shows === 'pending' ? (
-            <>
-              Calls that a rule with <code>require_approval</code> holds appear here at once.
-              {me?.mayProve === false && mayAct(me, 'approver') && (
-                <>
-                  {' '}
-                  To decide you need a passkey: <Link to="/settings">add one</Link> before the first
-                  of them comes.
-                </>
-              )}
-            </>
-          ) : (
-            'What you and others decide is kept here and on record.'
-          )}
-        </Empty>
       ) : (
-        <div className="split" data-open={rest[0] !== undefined}>
-          <HeldCalls groups={groups} openId={open?.id} />
-          <div className="split-detail scroll">
-            {rest[0] !== undefined && (
-              <div className="phone-back">
-                <Button kind="quiet" onPress={() => go(`/approvals${location.search}`)}>
-                  <Icon name="back" /> All
-                </Button>
-              </div>
-            )}
-            {open === undefined ? (
-              <Empty icon="approvals" title="This request is not here">
-                It may be older than what is kept.
-              </Empty>
-            ) : (
-              <Request request={open} key={open.id} onDecided={() => goOn(open, inOrder)} />
-            )}
-          </div>
-        </div>
+        list()
       )}
     </div>
+  )
+}
+
+/** The one that the address names, however old, or the first of the list. */
+function useOpenRequest(wanted: string | undefined, inOrder: readonly ApprovalRequest[]) {
+  const { pending } = useInbox()
+  const listed = wanted === undefined ? inOrder[0] : pending.find(({ id }) => id === wanted)
+  const path = wanted === undefined || listed !== undefined ? undefined : pathOf(wanted)
+  const { value, error } = useResource<ApprovalRequest>(path)
+  return { open: listed ?? value, error }
+}
+
+function NotHere({ error }: { error: ApiError | undefined }): JSX.Element {
+  if (error === undefined) return <Loading />
+  return (
+    <Empty icon="approvals" title="This request is not here">
+      {error.status === 404
+        ? 'The gate knows no request with this id; the ledger has every call.'
+        : error.message}
+    </Empty>
+  )
+}
+
+/** `isKnown`: the gate has answered. */
+function NoRequests({ shows, isKnown }: { shows: string; isKnown: boolean }): JSX.Element {
+  const me = useMe()
+  if (!isKnown) return <Empty icon="approvals" title="Not known while the gate does not answer" />
+  if (shows === 'decided')
+    return (
+      <Empty icon="approvals" title="Nothing was decided yet">
+        What you and others decide is kept here and on record.
+      </Empty>
+    )
+  return (
+    <Empty icon="approvals" title="Nothing to approve">
+      Calls that a rule with <code>require_approval</code> holds appear here at once.
+      {me?.mayProve === false && mayAct(me, 'approver') && (
+        <>
+          {' '}
+          To decide you need a passkey: <Link to="/settings">add one</Link> before the first of them
+          comes.
+        </>
+      )}
+    </Empty>
   )
 }
 
 interface HeldCallsProps {
   readonly groups: readonly SessionGroup[]
   readonly openId: string | undefined
+  /** Empty for decided ones: what was decided last comes first. */
+  readonly order: string
+  /** Reads older ones that are decided. */
+  readonly onOlder: (() => void) | undefined
 }
 
-function HeldCalls({ groups, openId }: HeldCallsProps): JSX.Element {
+function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Element {
   const { query } = useRoute()
   return (
     <nav className="split-list card scroll" aria-label="Held calls">
@@ -124,12 +153,14 @@ function HeldCalls({ groups, openId }: HeldCallsProps): JSX.Element {
           value={query.get('q') ?? ''}
           onChange={(q) => setQuery({ q })}
         />
-        <SelectField
-          label="Order"
-          value={query.get('order') ?? 'time'}
-          onChange={(next) => setQuery({ order: next === 'time' ? '' : next })}
-          choices={ORDERS}
-        />
+        {order !== '' && (
+          <SelectField
+            label="Order"
+            value={order}
+            onChange={(next) => setQuery({ order: next === 'danger' ? '' : next })}
+            choices={ORDERS}
+          />
+        )}
       </div>
       {groups.map((group) => (
         <Group key={group.session} group={group} openId={openId} />
@@ -138,6 +169,11 @@ function HeldCalls({ groups, openId }: HeldCallsProps): JSX.Element {
         <p className="muted card-body">
           {query.has('q') ? 'No held call matches.' : 'There is no call here.'}
         </p>
+      )}
+      {order === '' && onOlder !== undefined && (
+        <Button kind="quiet" onPress={onOlder}>
+          Show older ones
+        </Button>
       )}
     </nav>
   )
@@ -172,7 +208,7 @@ function Group({
   const to = `/ledger${formatQuery({ session, view: 'timeline' })}`
   const recorded = useRecorded(session, state === 'pending' ? [] : requests)
   return (
-    <section aria-label={`Held calls of ${principal.id}`}>
+    <section aria-label={`Held calls of ${principal.id}${nameSession(session)}`}>
       <header className="row line spread inbox-head">
         <Link to={to} className="cut plain-link">
           <TextLine text={principal.id} className="strong" />{' '}
@@ -201,6 +237,12 @@ function Group({
       </ul>
     </section>
   )
+}
+
+/** `, session 3`: each group has a name of its own. */
+function nameSession(id: string): string {
+  const number = /#(\d+)@\d{13}$/.exec(id)?.[1]
+  return number === undefined ? '' : `, session ${number}`
 }
 
 /** The values on record of calls that are decided, by their ids: their arguments are not kept. */
@@ -235,6 +277,7 @@ interface EntryProps {
 function Entry({ request, current, says }: EntryProps): JSX.Element {
   const now = useNow(5_000)
   const isPending = request.state === 'pending'
+  const by = request.votes.at(-1)?.by
   const isSoon = isPending && request.expiresAtMs - now < SOON_MS
   return (
     <button
@@ -254,18 +297,13 @@ function Entry({ request, current, says }: EntryProps): JSX.Element {
       <span className="row line spread">
         <TextLine text={says} className="mono small muted" />
         <span className={`small num nowrap ${isSoon ? 'worse' : 'muted'}`}>
-          {isPending ? formatTimeLeft(request.expiresAtMs, now) : ago(request.atMs, now)}
+          {isPending
+            ? formatTimeLeft(request.expiresAtMs, now)
+            : `${by === undefined ? '' : `${by}, `}${ago(decidedAt(request), now)}`}
         </span>
       </span>
     </button>
   )
-}
-
-/** Those that are decided are fetched when they are asked for. */
-function useDecided(isNeeded: boolean): void {
-  useEffect(() => {
-    if (isNeeded) loadDecided()
-  }, [isNeeded])
 }
 
 function useListKeys(shown: readonly ApprovalRequest[], open: ApprovalRequest | undefined): void {

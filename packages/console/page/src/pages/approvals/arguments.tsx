@@ -1,8 +1,8 @@
 // The arguments of a pending approval in a readable form: one row each, texts as text over their
 // lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
-import { attempt } from '@sluice/policy/core/attempt'
-import { isObject } from '@sluice/policy/core/json'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { isObject } from '@sluice/policy/values/json'
 import type { JSX } from 'react'
 import { Facts } from '../../ui/panel.tsx'
 import { FOLD_LENGTH, UntrustedText } from '../../ui/text.tsx'

@@ -6,21 +6,24 @@ import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
 import { parseMembers } from './arguments.tsx'
 
 export const ORDERS = [
+  { value: 'danger', says: 'Most dangerous' },
   { value: 'time', says: 'Least time left' },
-  { value: 'risk', says: 'Highest risk' },
   { value: 'amount', says: 'Largest amount' },
 ] as const
 
 const RISKS = ['critical', 'high', 'medium', 'low']
 
-export type SessionGroup = ReturnType<typeof groupBySession>[number]
+export interface SessionGroup {
+  readonly session: string
+  readonly requests: readonly ApprovalRequest[]
+}
 
 export function groupBySession(
   requests: readonly ApprovalRequest[],
   { order, search }: { readonly order: string; readonly search: string },
-) {
+): SessionGroup[] {
   const wanted = search.toLowerCase()
-  const rank = { risk: rankRisk, amount: rankAmount }[order] ?? (() => 0)
+  const rank = { danger: rankRisk, amount: rankAmount }[order] ?? (() => 0)
   const shown = requests
     .filter((request) => describe(request).toLowerCase().includes(wanted))
     .map((request, at) => ({ request, at, rank: rank(request) }))

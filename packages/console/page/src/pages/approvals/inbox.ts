@@ -1,80 +1,182 @@
-// The inbox shared by the whole console: every pending approval, kept up to date by the gate's
-// events. Notifies a user who looks away.
+// Approval requests in the query cache: every pending one, kept up to date by the gate's events, and those that are
+// decided, a page at a time. Notifies a user who looks away.
 
+import { titleOfCall } from '@sluice/ledger/records/call-title'
+import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
-import { get } from '../../api.ts'
+import { type ApiError, formatQuery, get } from '../../api.ts'
+import { queries } from '../../resource.ts'
 import { SharedValue, useShared } from '../../shared-value.ts'
 import { listen } from '../../stream.ts'
-import { complain } from '../../ui/toasts.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 
-const KEPT_MAX = 500
+type Requests = readonly ApprovalRequest[]
+type Decided = InfiniteData<Requests, string | undefined>
 
-export interface Inbox {
-  readonly requests: readonly ApprovalRequest[]
+/** The stream of events; while it is lost, what is shown may be out of date. */
+interface Connection {
   readonly state: 'loading' | 'open' | 'lost'
   /** Why it is lost, if the gate reported a reason. */
   readonly why?: string | undefined
 }
 
-const inbox = new SharedValue<Inbox>({ requests: [], state: 'loading' })
-let ending: (() => void) | undefined
-
-function change(next: Partial<Inbox>): void {
-  inbox.set({ ...inbox.get(), ...next })
+export interface Inbox extends Connection {
+  /** All of them, the one with the least time left first. */
+  readonly pending: Requests
 }
 
-/** The one with the least time left first. */
-export function listPending({ requests }: Inbox): readonly ApprovalRequest[] {
-  return requests
-    .filter(({ state }) => state === 'pending')
-    .sort((one, other) => one.expiresAtMs - other.expiresAtMs)
+const PENDING = ['/approvals', 'pending']
+const DECIDED = ['/approvals', 'decided']
+const DECIDED_STATES = 'approved,denied,expired,void,executed,unknown'
+/** The largest page of the gate. */
+const PENDING_PAGE = 1_000
+const DECIDED_PAGE = 100
+const NONE: Requests = []
+
+const connection = new SharedValue<Connection>({ state: 'loading' })
+let ending: (() => void) | undefined
+/** What changes while the list is loading is newer than the list; undefined while none is loading. */
+let changed: ApprovalRequest[] | undefined
+
+export function useInbox(): Inbox {
+  const { data = NONE } = useQuery<Requests>({
+    queryKey: PENDING,
+    queryFn: fetchPending,
+    enabled: false,
+  })
+  return { ...useShared(connection), pending: data }
+}
+
+export interface DecidedRequests {
+  /** Those that were decided last first; undefined until they are here. */
+  readonly requests: Requests | undefined
+  readonly error: ApiError | undefined
+  /** Undefined if there are no older ones. */
+  readonly onOlder: (() => void) | undefined
+}
+
+export function useDecided(isNeeded: boolean): DecidedRequests {
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery<
+    Requests,
+    ApiError,
+    Decided,
+    string[],
+    string | undefined
+  >({
+    queryKey: DECIDED,
+    queryFn: ({ pageParam, signal }) =>
+      list({ states: DECIDED_STATES, limit: DECIDED_PAGE, before: pageParam }, signal),
+    initialPageParam: undefined,
+    getNextPageParam: (last) => (last.length < DECIDED_PAGE ? undefined : last.at(-1)?.id),
+    enabled: isNeeded,
+  })
+  const requests = data?.pages.flat().sort((one, other) => decidedAt(other) - decidedAt(one))
+  const onOlder = hasNextPage ? () => void fetchNextPage() : undefined
+  return { requests, error: error ?? undefined, onOlder }
+}
+
+/** Without a vote it ended by itself, or with what it was about. */
+export function decidedAt({ votes, atMs, expiresAtMs, state }: ApprovalRequest): number {
+  return votes.at(-1)?.atMs ?? (state === 'expired' ? expiresAtMs : atMs)
 }
 
 /** Started again with every sign-in. */
 export function openInbox(): () => void {
   ending?.()
-  change({ requests: [], state: 'loading' })
-  // Events that arrive while the list is loading are newer than the list.
-  let known: ApprovalRequest[] = []
-  const load = () => {
-    known = []
-    return get<{ requests: ApprovalRequest[] }>('/approvals?states=pending').then(
-      ({ requests }) => {
-        change({ requests, state: 'open' })
-        for (const request of known) upsertRequest(request)
+  queries.removeQueries({ queryKey: PENDING })
+  connection.set({ state: 'loading' })
+  const load = () =>
+    queries.fetchQuery({ queryKey: PENDING, queryFn: fetchPending, staleTime: 0 }).then(
+      () => {
+        connection.set({ state: 'open' })
+        // What failed while the gate was away is asked for at once, not at its next turn.
+        void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' })
       },
-      () => change({ state: 'lost' }),
+      () => connection.set({ state: 'lost' }),
     )
-  }
   ending = listen('/approvals/watch', {
     keeps: 'while seen or first',
     // What was missed between two streams is in the list.
-    onState: (state, why) => (state === 'open' ? void load() : change({ state: 'lost', why })),
-    onEvent: ({ data }) => {
-      const request = JSON.parse(data) as ApprovalRequest
-      known.push(request)
-      upsertRequest(request)
-    },
+    onState: (state, why) => (state === 'open' ? void load() : connection.set({ state, why })),
+    onEvent: ({ data }) => upsertRequest(JSON.parse(data) as ApprovalRequest),
   })
   return ending
 }
 
-/** With those that are decided. */
-export function loadDecided(): void {
-  get<{ requests: ApprovalRequest[] }>('/approvals').then(({ requests }) => {
-    const known = new Set(inbox.get().requests.map(({ id }) => id))
-    const others = requests.filter(({ id }) => !known.has(id))
-    change({ requests: [...inbox.get().requests, ...others].sort((a, b) => b.atMs - a.atMs) })
-  }, complain)
+async function fetchPending({ signal }: { signal: AbortSignal }): Promise<Requests> {
+  const newer: ApprovalRequest[] = []
+  changed = newer
+  try {
+    const found: ApprovalRequest[] = []
+    for (;;) {
+      const before = found.at(-1)?.id
+      const page = await list({ states: 'pending', limit: PENDING_PAGE, before }, signal)
+      if (page.length === 0) return newer.reduce(withRequest, found.sort(byTimeLeft))
+      found.push(...page)
+    }
+  } finally {
+    // A load that a new sign-in has overtaken leaves the newer one alone.
+    if (changed === newer) changed = undefined
+  }
+}
+
+async function list(
+  query: Parameters<typeof formatQuery>[0],
+  signal: AbortSignal,
+): Promise<Requests> {
+  const path = `/approvals${formatQuery(query)}`
+  return (await get<{ requests: ApprovalRequest[] }>(path, signal)).requests
+}
+
+function withRequest(requests: Requests, request: ApprovalRequest): Requests {
+  const others = requests.filter(({ id }) => id !== request.id)
+  return request.state === 'pending' ? [...others, request].sort(byTimeLeft) : others
+}
+
+function byTimeLeft(one: ApprovalRequest, other: ApprovalRequest): number {
+  return one.expiresAtMs - other.expiresAtMs
+}
+
+/** The key of one request, as `useResource` asks for it. */
+export function pathOf(id: string): string {
+  return `/approvals/${encodeURIComponent(id)}`
+}
+
+/** Requests that this page has approved, and by whom. */
+const approvedHere = new Map<string, string>()
+
+/** The answer to a verdict of this page; a later denial by another person is announced. */
+export function noteVerdict(request: ApprovalRequest): void {
+  const own = request.votes.at(-1)
+  if (own?.verdict === 'approve') approvedHere.set(request.id, own.by)
+  upsertRequest(request)
+}
+
+function announceOverruled({ id, state, votes, ...call }: ApprovalRequest): void {
+  const by = votes.at(-1)?.by
+  const mine = approvedHere.get(id)
+  if (state !== 'denied' || mine === undefined || by === mine) return
+  approvedHere.delete(id)
+  showToast(`${by} has denied ${titleOfCall(call)}, which you had approved`, {
+    kind: 'bad',
+    to: `/approvals/${id}`,
+  })
 }
 
 export function upsertRequest(request: ApprovalRequest): void {
-  const known = inbox.get().requests
-  const before = known.find(({ id }) => id === request.id)
-  const others = known.filter(({ id }) => id !== request.id)
-  const requests = [request, ...others].sort((a, b) => b.atMs - a.atMs).slice(0, KEPT_MAX)
-  change({ requests })
-  if (before === undefined && request.state === 'pending') notifyBrowser(request)
+  const { id, state } = request
+  announceOverruled(request)
+  changed?.push(request)
+  const pending = queries.getQueryData<Requests>(PENDING)
+  if (pending?.every((one) => one.id !== id) && state === 'pending') notifyBrowser(request)
+  queries.setQueryData<Requests>(PENDING, (known) => known && withRequest(known, request))
+  if (state === 'pending') return
+  queries.setQueryData([pathOf(id)], request)
+  queries.setQueryData<Decided>(DECIDED, (known) => {
+    if (known === undefined) return undefined
+    const [first = [], ...older] = known.pages.map((page) => page.filter((one) => one.id !== id))
+    return { ...known, pages: [[request, ...first], ...older] }
+  })
 }
 
 /** Only names that the gate checked: a notification must not contain what a caller wrote. */
@@ -86,8 +188,4 @@ function notifyBrowser({ server, name, principal }: ApprovalRequest): void {
     body: `${plain(server)}/${plain(name)}, asked by ${plain(principal.id)}`,
     tag: 'sluice-approval',
   })
-}
-
-export function useInbox(): Inbox {
-  return useShared(inbox)
 }

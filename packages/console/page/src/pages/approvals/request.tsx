@@ -2,12 +2,14 @@
 // what the session did before, who has voted; and the verdict, confirmed with a passkey.
 
 import { describeServerRequest, titleOfCall } from '@sluice/ledger/records/call-title'
-import { type JSX, useMemo, useState } from 'react'
+import { type JSX, useEffect, useMemo, useState } from 'react'
 import type {
   ApprovalRequest,
   CallAddress,
   LedgerPage,
+  LimitsView,
   RevealedArguments,
+  RuleText,
 } from '../../../../src/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
@@ -17,19 +19,21 @@ import { sendWithProof } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { CallList } from '../../ui/call-list.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LimitOwner } from '../../ui/limit-owner.tsx'
 import { Category, OutcomeBadge, Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
 import { Part } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { ago, clock, date, formatPointer, formatTimeLeft } from '../../ui/words.ts'
+import { ago, clock, date, formatPointer, formatTimeLeft, span } from '../../ui/words.ts'
 import { useOpenCall } from '../ledger/explained.tsx'
 import { type RuleChoices, ruleChoices } from '../ledger/rule-choices.ts'
 import { MakeRule } from '../policy/make-rule.tsx'
-import { listNumbers, type RuleSubject } from '../policy/rule-subject.ts'
+import { listNumbers, listTexts, type RuleSubject } from '../policy/rule-subject.ts'
 import { Arguments, hasLongValues, parseMembers } from './arguments.tsx'
 import { Verdict } from './verdict.tsx'
+import { explainHeld } from './why-held.ts'
 
 interface RequestProps {
   readonly request: ApprovalRequest
@@ -37,6 +41,7 @@ interface RequestProps {
 }
 
 export function Request({ request, onDecided }: RequestProps): JSX.Element {
+  useScrolledUp()
   const now = useNow()
   const purpose = describeServerRequest(request)
   const subject = useMemo(() => toSubject(request), [request])
@@ -72,23 +77,7 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
           </p>
         )}
         <Called request={request} />
-        <p className="muted">
-          asked by{' '}
-          <Link to={`/ledger${formatQuery({ principal: request.principal.id })}`}>
-            <UntrustedText text={request.principal.id} className="strong" />
-          </Link>{' '}
-          ({request.principal.kind})
-          {request.agent !== null && (
-            <>
-              {' '}
-              through agent{' '}
-              <Link to={pathTo('agents', request.agent)}>
-                <span className="mono">{request.agent.slice(0, 18)}</span>
-              </Link>
-            </>
-          )}{' '}
-          at {clock(request.atMs)}
-        </p>
+        <AskedBy request={request} />
         <RequestLinks request={request} onOpen={openCall} />
       </div>
 
@@ -133,6 +122,88 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
   )
 }
 
+function AskedBy({ request }: Pick<RequestProps, 'request'>): JSX.Element {
+  return (
+    <p className="muted">
+      asked by{' '}
+      <Link to={`/ledger${formatQuery({ principal: request.principal.id })}`}>
+        <UntrustedText text={request.principal.id} className="strong" />
+      </Link>{' '}
+      ({request.principal.kind})
+      {request.agent !== null && (
+        <>
+          {' '}
+          through agent{' '}
+          <Link to={pathTo('agents', request.agent)}>
+            <span className="mono">{request.agent.slice(0, 18)}</span>
+          </Link>
+        </>
+      )}{' '}
+      at {clock(request.atMs)}
+    </p>
+  )
+}
+
+/** What is left of the limits of this tool, that count for its caller or for everyone. */
+function LimitsLeft({ request }: Pick<RequestProps, 'request'>): JSX.Element {
+  const { server, name, principal } = request
+  const limits = useResource<LimitsView>('/limits').value?.limits ?? []
+  const own = limits.filter(
+    ({ limit, whose }) =>
+      limit === `${server}/${name}` && (whose === '' || whose.includes(principal.id)),
+  )
+  return (
+    <>
+      {own.map(({ whose, used, max, windowMs }) => (
+        <li key={`${whose} ${windowMs} ${max}`} className="muted small">
+          {used} of {max} used in {span(windowMs / 1_000)} <LimitOwner whose={whose} />
+        </li>
+      ))}
+    </>
+  )
+}
+
+/** The values that decided, and the rule as it is written. */
+function HeldBy({
+  ask: { rule, says, reason },
+  args,
+}: {
+  readonly ask: ApprovalRequest['asks'][number]
+  readonly args: string
+}): JSX.Element {
+  const { values, condition, holds } = explainHeld(says, rule, args)
+  const path = `/policy/rule${formatQuery({ rule })}`
+  const [written, other] = useResource<{ rules: RuleText[] }>(path).value?.rules ?? []
+  return (
+    <>
+      {values.length > 0 && <div className="strong">{values.join('; ')}</div>}
+      {reason !== '' && <UntrustedText text={reason} />}
+      {values.length === 0 && condition !== undefined && (
+        <div>
+          Its condition {holds ? 'holds' : 'does not hold'}, or cannot be decided:{' '}
+          <UntrustedText text={condition} className="mono" />
+        </div>
+      )}
+      {values.length === 0 && condition === undefined && reason === '' && (
+        <div>Every call under this rule is asked for.</div>
+      )}
+      {written !== undefined && other === undefined && (
+        <div className="muted small">
+          {written.file.split('/').at(-1)}, line {written.line}:{' '}
+          <UntrustedText text={written.text.trim()} className="mono" />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** On a phone a request takes the place of a list that was scrolled. */
+function useScrolledUp(): void {
+  useEffect(() => {
+    document.querySelector('.split')?.scrollTo(0, 0)
+  }, [])
+}
+
 function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
   return (
     <Part title="Why it was held">
@@ -141,9 +212,7 @@ function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
           <li key={ask.rule} className="ask-row">
             <Icon name="ask" />
             <div>
-              <UntrustedText
-                text={ask.reason === '' ? 'the policy requires approval' : ask.reason}
-              />
+              <HeldBy ask={ask} args={request.args} />
               <div className="muted small">
                 rule{' '}
                 <Link to={`/policy${formatQuery({ tool: `${request.server}/${request.name}` })}`}>
@@ -157,6 +226,7 @@ function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
             </div>
           </li>
         ))}
+        <LimitsLeft request={request} />
       </ul>
     </Part>
   )
@@ -309,6 +379,7 @@ function toSubject({ server, name, id, args }: ApprovalRequest): RuleSubject {
     name,
     policy: undefined,
     numbers: listNumbers(numbers.map(([argument, value]) => [argument, String(value)])),
+    texts: listTexts(members),
     called: `request ${id.slice(0, 8)}`,
   }
 }

@@ -1,11 +1,19 @@
 // The form of a standing approval: calls like this one pass without a new request. How long, how
-// often, and for each argument whether it must be equal or may vary within bounds.
+// often, in which sessions, and for each argument whether it must be equal or may vary within bounds.
 
 import type { JSX } from 'react'
-import type { ArgumentBound, StandingTerms } from '../../../../src/contract/contract.ts'
+import type {
+  ApprovalRequest,
+  ArgumentBound,
+  LinesView,
+  StandingTerms,
+} from '../../../../src/contract/contract.ts'
+import { fetchResource } from '../../resource.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { parseMembers } from './arguments.tsx'
+import { pathOf } from './inbox.ts'
+import { LinesOfSession } from './session-lines.tsx'
 
 export const DURATIONS = [
   { value: '', says: 'This call only' },
@@ -17,47 +25,77 @@ export const DURATIONS = [
 const MASK = /\[masked: \d+ characters?\]/
 const SHOWN_LENGTH = 60
 
-type BoundKind = 'exact' | 'any' | 'range' | 'list'
+type BoundKind = 'exact' | 'any' | 'range' | 'list' | 'lines' | 'below'
 
 interface BoundFormState {
   readonly kind: BoundKind
   readonly min: string
   readonly max: string
-  /** One per line. */
+  /** One per line; of `lines` the line that has the families. */
   readonly list: string
 }
 
 export interface StandingFormState {
   readonly forMs: string
   readonly calls: string
+  /** `this`: only the session of the call. */
+  readonly session: 'this' | 'any'
   readonly bounds: Readonly<Record<string, BoundFormState>>
 }
 
-export const ONCE: StandingFormState = { forMs: '', calls: '', bounds: {} }
-
-/** Undefined if it is for this call only. */
-export function toStandingTerms(
-  { forMs, calls, bounds: forms }: StandingFormState,
-  args: string,
-): StandingTerms | undefined {
-  if (forMs === '') return undefined
-  const members = new Map(parseMembers(args) ?? [])
-  const bounds = Object.fromEntries(
-    Object.entries(forms).flatMap(([name, form]): [string, ArgumentBound][] => {
-      const bound = toBound(form, members.get(name))
-      return bound === undefined ? [] : [[name, bound]]
-    }),
-  )
-  return { forMs: Number(forMs), bounds, ...(calls === '' ? {} : { calls: Number(calls) }) }
+/** Where the gate suggests a line for a request; undefined if it is for no command. */
+export function suggestionPath({ id, command }: ApprovalRequest): string | undefined {
+  return command && `${pathOf(id)}/lines`
 }
 
-/** What is missing in the form; undefined if nothing is. */
-export function findFormFault({ forMs, bounds }: StandingFormState): string | undefined {
-  if (forMs === '') return undefined
-  const open = Object.entries(bounds).find(
-    ([, { kind, min, max }]) => kind === 'range' && min === '' && max === '',
-  )
-  return open && `Give ${open[0]} a smallest or a largest value.`
+/** For this call only; what is chosen first if it is to be for a while. */
+export function beginForm(
+  { command }: ApprovalRequest,
+  suggested: string | null,
+): StandingFormState {
+  const once: StandingFormState = { forMs: '', calls: '', session: 'any', bounds: {} }
+  if (command === undefined) return once
+  const bounds: Record<string, BoundFormState> = {
+    cwd: { ...EXACT, kind: 'below' },
+    ...(suggested === null ? {} : { command: { ...EXACT, kind: 'lines', list: suggested } }),
+  }
+  return { ...once, session: 'this', bounds }
+}
+
+/** The terms of a form that is not for this call only. Throws if something is missing in it. */
+export async function toStandingTerms(
+  request: ApprovalRequest,
+  form: StandingFormState,
+  args: string,
+): Promise<StandingTerms> {
+  const { forMs, calls, session } = form
+  const members = new Map(parseMembers(args) ?? [])
+  const bounds: Record<string, ArgumentBound> = {}
+  for (const [name, argument] of Object.entries(form.bounds)) {
+    if (argument.kind === 'range' && argument.min === '' && argument.max === '')
+      throw new Error(`Give ${name} a smallest or a largest value.`)
+    const bound = toBound(argument, members.get(name))
+    if (bound !== undefined) bounds[name] = bound
+  }
+  const path = linesPath(request, form)
+  if (path !== undefined) {
+    // Of this line and no other: what is shown may be of what was typed before.
+    const { families, fault } = await fetchResource<LinesView>(path)
+    if (fault !== null) throw new Error(fault)
+    bounds.command = { lines: families }
+  }
+  const often = calls === '' ? {} : { calls: Number(calls) }
+  return { forMs: Number(forMs), bounds, ...often, ...(session === 'this' && { session: true }) }
+}
+
+/** Where the gate reads the line of the form; undefined if the form has none. */
+function linesPath(
+  { id }: ApprovalRequest,
+  { bounds: { command, cwd } }: StandingFormState,
+): string | undefined {
+  if (command?.kind !== 'lines') return undefined
+  const directory = cwd?.kind === 'below' || cwd?.kind === 'any' ? cwd.kind : 'exact'
+  return `${pathOf(id)}/lines?${new URLSearchParams({ line: command.list, directory })}`
 }
 
 function toBound(
@@ -66,7 +104,9 @@ function toBound(
 ): ArgumentBound | undefined {
   if (kind === 'any') return { any: true }
   if (kind === 'range') return { ...(min === '' ? {} : { min }), ...(max === '' ? {} : { max }) }
-  if (kind === 'exact') return undefined
+  // The gate reads the families of lines.
+  if (kind === 'exact' || kind === 'lines') return undefined
+  if (kind === 'below') return { below: String(value) }
   const isText = typeof value === 'string'
   const others = list.split('\n').filter((line) => line.trim() !== '')
   const texts = others.map((line) => (isText ? JSON.stringify(line) : line.trim()))
@@ -74,13 +114,15 @@ function toBound(
 }
 
 interface StandingFormProps {
+  readonly request: ApprovalRequest
   readonly args: string
   readonly form: StandingFormState
   readonly onChange: (form: StandingFormState) => void
 }
 
-export function StandingForm({ args, form, onChange }: StandingFormProps): JSX.Element {
+export function StandingForm({ request, args, form, onChange }: StandingFormProps): JSX.Element {
   const members = parseMembers(args) ?? []
+  const path = linesPath(request, form)
   return (
     <fieldset className="stack while">
       <legend>Which calls are like this one</legend>
@@ -94,9 +136,20 @@ export function StandingForm({ args, form, onChange }: StandingFormProps): JSX.E
           name={name}
           value={value}
           form={form.bounds[name] ?? EXACT}
+          isShell={request.command !== undefined}
           onChange={(next) => onChange({ ...form, bounds: { ...form.bounds, [name]: next } })}
         />
       ))}
+      {path !== undefined && <LinesOfSession path={path} />}
+      <SelectField
+        label="Where it holds"
+        value={form.session}
+        onChange={(session) => onChange({ ...form, session: session === 'this' ? 'this' : 'any' })}
+        choices={[
+          { value: 'this', says: 'only in this session' },
+          { value: 'any', says: 'in every session of this caller' },
+        ]}
+      />
       <TextField
         label="Maximum calls"
         type="number"
@@ -115,10 +168,12 @@ interface ArgumentProps {
   readonly name: string
   readonly value: unknown
   readonly form: BoundFormState
+  /** The tool is the shell of a coding agent. */
+  readonly isShell: boolean
   readonly onChange: (form: BoundFormState) => void
 }
 
-function Argument({ name, value, form, onChange }: ArgumentProps): JSX.Element {
+function Argument({ name, value, form, isShell, onChange }: ArgumentProps): JSX.Element {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   const isMasked = MASK.test(shown)
   const isNumber = /^-?\d/.test(JSON.stringify(value))
@@ -126,6 +181,8 @@ function Argument({ name, value, form, onChange }: ArgumentProps): JSX.Element {
     { value: 'exact', says: isMasked ? 'exactly as it is' : `exactly ${ellipsize(shown)}` },
     ...(isNumber ? [{ value: 'range', says: 'a number between' }] : []),
     ...(isMasked ? [] : [{ value: 'list', says: 'this, or one of' }]),
+    ...(isShell && name === 'command' ? [{ value: 'lines', says: 'a line of these words' }] : []),
+    ...(isShell && name === 'cwd' ? [{ value: 'below', says: `${shown} and below` }] : []),
     { value: 'any', says: 'anything' },
   ]
   return (
@@ -154,6 +211,14 @@ function Argument({ name, value, form, onChange }: ArgumentProps): JSX.Element {
             onChange={(max) => onChange({ ...form, max: max.trim() })}
           />
         </>
+      )}
+      {form.kind === 'lines' && (
+        <TextField
+          label="The words that a line has; * at the end allows more"
+          mono
+          value={form.list}
+          onChange={(list) => onChange({ ...form, list })}
+        />
       )}
       {form.kind === 'list' && (
         <TextField

@@ -1,10 +1,10 @@
 // Standing approvals with their bounds, and tools that are blocked for a session. Ending a standing
 // approval needs no passkey, because it tightens; unblocking does.
 
+import { describeBound } from '@sluice/access/approvals/describe-bound'
 import type { JSX } from 'react'
 import type {
   ApprovalBlock,
-  ArgumentBound,
   StandingApproval,
   StandingResponse,
 } from '../../../../src/contract/contract.ts'
@@ -54,7 +54,7 @@ interface StandsProps {
 function Stands({ standing, reload }: StandsProps): JSX.Element {
   const me = useMe()
   const now = useNow(5_000)
-  const { id, principal, server, name, bounds, by, untilMs, used, calls } = standing
+  const { id, principal, server, name, bounds, by, untilMs, used, calls, session } = standing
   const end = () =>
     call('DELETE', `/standing/${encodeURIComponent(id)}`).then(() => {
       showToast(`ended: ${server}/${name} asks again`)
@@ -74,22 +74,16 @@ function Stands({ standing, reload }: StandsProps): JSX.Element {
         for <UntrustedText text={principal} />, approved by <UntrustedText text={by.join(', ')} />
         {'; '}
         used {calls === null ? plural(used, 'time') : `${used} of ${calls} times`}
+        {session !== null && '; in one session only'}
       </p>
       <Facts
         className="facts mono framed"
         of={Object.fromEntries(
-          Object.entries(bounds).map(([argument, bound]) => [argument, boundText(bound)]),
+          Object.entries(bounds).map(([argument, bound]) => [argument, describeBound(bound)]),
         )}
       />
     </article>
   )
-}
-
-function boundText(bound: ArgumentBound): string {
-  if ('any' in bound) return 'anything'
-  if ('oneOf' in bound) return bound.oneOf.join(' or ')
-  const { min = '0', max } = bound
-  return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }
 
 function Bars({ barred, reload }: { barred: ApprovalBlock; reload: () => void }): JSX.Element {

@@ -2,13 +2,15 @@
 // the rule permits it, confirmed with a passkey. Says why if the signed-in user cannot decide.
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { type JSX, useState } from 'react'
 import type {
   ApprovalRequest,
   ApprovalVerdict,
   CurrentPerson,
+  LinesView,
 } from '../../../../src/contract/contract.ts'
+import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
 import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
@@ -18,9 +20,17 @@ import { isTyping, useKeys } from '../../ui/keys.ts'
 import { Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
+import { ago } from '../../ui/words.ts'
 import { summarize } from './groups.ts'
-import { upsertRequest } from './inbox.ts'
-import { DURATIONS, findFormFault, ONCE, StandingForm, toStandingTerms } from './standing-form.tsx'
+import { noteVerdict } from './inbox.ts'
+import {
+  beginForm,
+  DURATIONS,
+  StandingForm,
+  type StandingFormState,
+  suggestionPath,
+  toStandingTerms,
+} from './standing-form.tsx'
 
 interface VerdictProps {
   readonly request: ApprovalRequest
@@ -36,7 +46,7 @@ export function Verdict(props: VerdictProps): JSX.Element {
   const { request, args, hasMasked, isFolded, onDecided } = props
   const me = useMe()
   const [comment, setComment] = useState('')
-  const [standing, setStanding] = useState(ONCE)
+  const { standing, setStanding, isReady } = useStandingForm(request)
   const [busy, setBusy] = useState(false)
   const [changed, setChanged] = useState<string>()
   const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !hasMasked
@@ -45,11 +55,10 @@ export function Verdict(props: VerdictProps): JSX.Element {
   const cannotApprove = isFolded || isOwn
   const decide = async (verdict: 'approve' | 'deny') => {
     if (busy || (cannotApprove && verdict === 'approve')) return
-    const fault = verdict === 'approve' ? findFormFault(standing) : undefined
-    if (fault !== undefined) return showToast(fault, { kind: 'bad' })
     setBusy(true)
     try {
-      const lasts = toStandingTerms(standing, args)
+      const isLasting = verdict === 'approve' && standing.forMs !== ''
+      const lasts = isLasting ? await toStandingTerms(request, standing, args) : undefined
       const terms = {
         ...(lasts !== undefined && { forAWhile: lasts }),
         ...(changed !== undefined && { args: changed }),
@@ -79,7 +88,7 @@ export function Verdict(props: VerdictProps): JSX.Element {
       )}
       {standing.forMs !== '' && (
         <div className="stack verdict-terms" ref={bringUp}>
-          <StandingForm args={args} form={standing} onChange={setStanding} />
+          <StandingForm request={request} args={args} form={standing} onChange={setStanding} />
         </div>
       )}
       <footer className="stack verdict">
@@ -104,7 +113,7 @@ export function Verdict(props: VerdictProps): JSX.Element {
           <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
             <Icon name="deny" /> Deny <kbd>D</kbd>
           </Button>
-          {changed === undefined && !request.edited && (
+          {changed === undefined && !request.edited && isReady && (
             <SelectField
               label="Valid for"
               value={standing.forMs}
@@ -129,6 +138,15 @@ export function Verdict(props: VerdictProps): JSX.Element {
       </footer>
     </>
   )
+}
+
+/** Before the gate has suggested a line nothing else can be chosen: the form must not change after it was seen. */
+function useStandingForm(request: ApprovalRequest) {
+  const [chosen, setStanding] = useState<StandingFormState>()
+  const path = suggestionPath(request)
+  const { value, error } = useResource<LinesView>(path)
+  const isReady = path === undefined || value !== undefined || error !== undefined
+  return { standing: chosen ?? beginForm(request, value?.suggested ?? null), setStanding, isReady }
 }
 
 function useVerdictKeys(isOn: boolean, decide: (verdict: 'approve' | 'deny') => void): void {
@@ -156,10 +174,18 @@ async function sendVerdict(
 ): Promise<void> {
   const body: ApprovalVerdict = { ...given, edits: request.edits }
   const path = `/approvals/${encodeURIComponent(request.id)}/verdict`
-  upsertRequest(await sendWithProof<ApprovalRequest>('POST', path, body))
-  const says = `${body.verdict === 'approve' ? 'approved' : 'denied'} ${titleOfCall(request)}`
+  const answer = await sendWithProof<ApprovalRequest>('POST', path, body)
+  noteVerdict(answer)
+  const done = `${body.verdict === 'approve' ? 'approved' : 'denied'} ${titleOfCall(request)}`
+  const before = answer.votes.slice(0, -1).findLast((vote) => vote.verdict !== body.verdict)
+  const says = before === undefined ? done : `${done}; ${describeVote(before)}`
   const what = summarize(request.args)
   showToast(what === '' ? says : `${says}: ${what}`, { to: pathTo('approvals', request.id) })
+}
+
+/** Another person was faster, and said the opposite. */
+function describeVote({ by, verdict, atMs }: ApprovalRequest['votes'][number]): string {
+  return `${by} had ${verdict === 'approve' ? 'approved' : 'denied'} it ${ago(atMs, Date.now())}`
 }
 
 interface CannotDecideProps {

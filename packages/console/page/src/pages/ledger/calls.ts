@@ -30,11 +30,21 @@ function getPage(key: string, cursor = '', signal?: AbortSignal): Promise<Ledger
   return get<LedgerPage>(`/ledger${key}&limit=${PAGE}${cursor}`, signal)
 }
 
-/**
- * `state`: undefined until there is a response to this filter. `fault`: why the last request failed. `news`:
- * matching calls that came after the newest that is shown; at most a page is counted.
- */
-export function useCalls(filter: string, order: CallOrder, isFollowing: boolean) {
+/** The calls that match a filter, as far as they were fetched. */
+export interface FilteredCalls {
+  /** Undefined until there is a response to this filter. */
+  readonly state: Calls | undefined
+  /** Why the last request failed. */
+  readonly fault: ApiError | undefined
+  /** How many matching calls came after the newest that is shown; at most a page is counted. */
+  readonly news: number
+  /** Fetches the first page again. */
+  readonly again: () => void
+  /** Fetches the next page. */
+  readonly more: () => void
+}
+
+export function useCalls(filter: string, order: CallOrder, isFollowing: boolean): FilteredCalls {
   const key = `${filter === '' ? '?' : `${filter}&`}order=${order}`
   const [state, setState] = useState<Calls>()
   const [fault, setFault] = useState<ApiError>()

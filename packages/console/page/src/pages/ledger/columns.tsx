@@ -3,7 +3,8 @@
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
 import type { JSX, ReactNode } from 'react'
-import { setQuery } from '../../route.ts'
+import { pathTo, setQuery } from '../../route.ts'
+import { Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import type { Column } from '../../ui/table.tsx'
@@ -12,6 +13,9 @@ import { amount, duration, millis, moment, nameRecord, plural } from '../../ui/w
 import type { ListedCall } from './calls.ts'
 
 type CallColumn = Column<ListedCall>
+
+/** Chosen among the columns of values. */
+export const APPROVED_BY = 'approver'
 
 const DECISION: CallColumn = {
   key: 'decision',
@@ -77,11 +81,15 @@ const OUTCOME: CallColumn = {
   key: 'outcome',
   head: 'Outcome',
   width: '130px',
-  cell: ({ status, durationMs }) =>
+  isExtra: true,
+  cell: ({ status, durationMs, redacted }) =>
     status !== null && (
       <span className="num muted">
         <span className={status === 'answered' ? 'usual-status' : undefined}>{status} </span>
         {millis(durationMs ?? 0)}
+        {redacted.length > 0 && (
+          <span title={`Removed from its answer: ${redacted.join(', ')}`}> ✂</span>
+        )}
       </span>
     ),
 }
@@ -125,6 +133,7 @@ export function listColumns(
     {
       key: 'record',
       head: 'Record',
+      isExtra: true,
       width: ofGates ? '120px' : '64px',
       cell: (call) => <span className="num muted">{nameRecord(call)}</span>,
     },
@@ -137,23 +146,39 @@ export function listColumns(
     DECISION,
     TOOL,
     CALLER,
-    ...values.map(
-      (path): CallColumn => ({
-        key: 'value',
-        head: path.replace(/^args\./, ''),
-        width: 'minmax(80px, 0.6fr)',
-        cell: ({ values: known }) => <TextLine text={formatValue(known[path])} className="num" />,
-        isSorted: path !== sort ? undefined : isSmallest ? 'ascending' : 'descending',
-        onSort: () =>
-          setQuery({
-            sort: path === sort && isSmallest ? '' : path,
-            order: path === sort && !isSmallest ? 'smallest' : '',
-          }),
-      }),
-    ),
+    ...(values.includes(APPROVED_BY) ? [APPROVER] : []),
+    ...values
+      .filter((path) => path !== APPROVED_BY)
+      .map(
+        (path): CallColumn => ({
+          key: 'value',
+          head: path.replace(/^args\./, ''),
+          width: 'minmax(80px, 0.6fr)',
+          cell: ({ values: known }) => <TextLine text={formatValue(known[path])} className="num" />,
+          isSorted: path !== sort ? undefined : isSmallest ? 'ascending' : 'descending',
+          onSort: () =>
+            setQuery({
+              sort: path === sort && isSmallest ? '' : path,
+              order: path === sort && !isSmallest ? 'smallest' : '',
+            }),
+        }),
+      ),
     REASON,
     OUTCOME,
   ]
+}
+
+/** Who approved it, by the name of its column. */
+const APPROVER: CallColumn = {
+  key: 'approver',
+  head: 'Approved by',
+  width: 'minmax(80px, 0.6fr)',
+  cell: ({ approvers, approval }) =>
+    approvers.length > 0 && (
+      <Link to={pathTo('approvals', approval ?? '')} className="cut">
+        <TextLine text={approvers.join(', ')} />
+      </Link>
+    ),
 }
 
 function formatValue(value: number | string | undefined): string {

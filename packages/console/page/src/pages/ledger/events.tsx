@@ -2,7 +2,7 @@
 // search is in the address.
 
 import { describeEvent, titleOfEvent } from '@sluice/ledger/records/event-title'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { type JSX, useMemo } from 'react'
 import type { LedgerEvents } from '../../../../src/contract/contract.ts'
 import { useResource } from '../../resource.ts'

@@ -2,7 +2,7 @@
 // document, guardrails, limits, decision inputs, outcome.
 
 import { describeServerRequest, titleOfCall } from '@sluice/ledger/records/call-title'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { type JSX, type ReactNode, useMemo } from 'react'
 import type { CallAddress, CallExplanation } from '../../../../src/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
@@ -18,7 +18,7 @@ import { Facts, Loaded, Part } from '../../ui/panel.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
 import { MakeRule } from '../policy/make-rule.tsx'
-import { listNumbers, type RuleSubject } from '../policy/rule-subject.ts'
+import { listNumbers, listTexts, type RuleSubject } from '../policy/rule-subject.ts'
 import { ruleChoices } from './rule-choices.ts'
 import './ledger.css'
 
@@ -77,13 +77,23 @@ const JUDGED: Readonly<Record<string, string>> = {
   'session.labels': 'labels of the session',
 }
 
-/** As the gate names a request to its caller. */
-const REQUEST = /\brequest ([0-9a-f]{8,64})\b/
+function ShadowRules({ list }: { list: CallExplanation['shadow'] }): JSX.Element {
+  return (
+    <Listed title="What shadow rules would have decided" list={list}>
+      {({ rule, action, reason }) => (
+        <li key={rule}>
+          {action}: <UntrustedText text={reason} />{' '}
+          <span className="mono small muted">{formatPointer(rule)}</span>
+        </li>
+      )}
+    </Listed>
+  )
+}
 
 function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
   const purpose = describeServerRequest(call)
   const subject = useMemo(() => toSubject(call), [call])
-  const request = call.code.startsWith('APPROVAL') ? REQUEST.exec(call.reason)?.[1] : undefined
+  const request = /^APPROV(AL|ED)/.test(call.code) ? call.approval : undefined
   return (
     <div className="stack explained">
       <div className="row">
@@ -148,14 +158,7 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
           </li>
         )}
       </Listed>
-      <Listed title="What shadow rules would have decided" list={call.shadow}>
-        {({ rule, action, reason }) => (
-          <li key={rule}>
-            {action}: <UntrustedText text={reason} />{' '}
-            <span className="mono small muted">{formatPointer(rule)}</span>
-          </li>
-        )}
-      </Listed>
+      <ShadowRules list={call.shadow} />
       {call.judged.length > 0 && (
         <Part title="What it was judged by">
           <Facts
@@ -181,16 +184,16 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
 /** A record has the name of the document that decided, and its digest. */
 function toSubject(call: CallExplanation): RuleSubject {
   const { server, name, policy, judged } = call
-  const args = judged.map(({ path, value }): [string, string] => [
-    path.replace(/^args\./, ''),
-    value,
-  ])
-  const numbers = listNumbers(args.filter((_, at) => judged[at]?.path.startsWith('args.')))
+  const args = judged
+    .filter(({ path }) => path.startsWith('args.'))
+    .map(({ path, value }) => [path.slice('args.'.length), value] as const)
+  const texts = args.map(([name, json]) => [name, attempt(() => JSON.parse(json))] as const)
   return {
     server,
     name,
     policy: policy.split(' ')[0],
-    numbers,
+    numbers: listNumbers(args),
+    texts: listTexts(texts),
     called: `record ${nameRecord(call)}`,
   }
 }

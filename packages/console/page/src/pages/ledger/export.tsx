@@ -1,16 +1,15 @@
 // Exports what matches the filters to a file, in the formats of `sluice ledger export`. The gate
 // streams it with back-pressure; progress is shown, and it can be cancelled.
 
-import { type JSX, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { download } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
-import { SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import type { MenuEntry } from '../../ui/menu.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { bytes } from '../../ui/words.ts'
 
 const FORMATS = [
-  { value: '', says: 'Export…' },
   { value: 'calls', says: 'CSV, a line for each call' },
   { value: 'csv', says: 'CSV of every record' },
   { value: 'jsonl', says: 'JSON lines' },
@@ -19,7 +18,11 @@ const FORMATS = [
 ]
 
 /** `filters` as in the address: empty, or starting with `?`. */
-export function Export({ filters }: { filters: string }): JSX.Element {
+export function useExport(filters: string): {
+  readonly entries: readonly MenuEntry[]
+  /** While a file comes. */
+  readonly progress: ReactNode
+} {
   const [came, setCame] = useState<number>()
   const calling = useRef<AbortController>(undefined)
   const begin = (format: string) => {
@@ -34,11 +37,11 @@ export function Export({ filters }: { filters: string }): JSX.Element {
       )
       .finally(() => setCame(undefined))
   }
-  if (came === undefined)
-    return <SelectField label="Export as" value="" onChange={begin} choices={FORMATS} />
-  return (
+  const entries = FORMATS.map(({ value, says }) => ({ says, onPress: () => begin(value) }))
+  const progress = came !== undefined && (
     <Button onPress={() => calling.current?.abort()}>
       <Icon name="close" /> Stop at <span className="num">{bytes(came)}</span>
     </Button>
   )
+  return { entries: came === undefined ? entries : [], progress }
 }

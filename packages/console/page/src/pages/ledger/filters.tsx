@@ -1,19 +1,20 @@
 // The filters of the ledger, all of them in the address: one field that takes `tool:office/send_mail`,
 // `who:support`, `args.amount > 5000` or free text, a chip for each that is set, and a range of time.
 
-import { type JSX, useState } from 'react'
+import { type JSX, useMemo, useState } from 'react'
 import type { LedgerNames } from '../../../../src/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { splitTool } from '../../ui/call-counts.ts'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_CHOICES } from '../../ui/marks.tsx'
-import { PERIODS } from '../../ui/periods.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { chosenZone } from '../../zone.ts'
+import { resolveRange } from './range.ts'
+import { TimeRangePicker } from './time-range.tsx'
 
 /** What is typed before the colon, the filter of the address, and the column that names come from. */
 const TERMS = [
@@ -27,12 +28,15 @@ const TERMS = [
   { term: 'code', name: 'code', of: 'code' },
   { term: 'text', name: 'text', of: undefined },
 ] as const
-const OTHERS = ['action', 'where', 'sinceMs', 'untilMs'] as const
+const OTHERS = ['action', 'where', 'range', 'sinceMs', 'untilMs'] as const
 
 type FilterName = (typeof TERMS)[number]['name'] | (typeof OTHERS)[number]
 export type CallFilter = Readonly<Record<FilterName, string>>
 
 const NAMES: readonly FilterName[] = [...TERMS.map(({ name }) => name), ...OTHERS]
+const TAGS = ['approver', 'label', 'redacted'] as const
+/** Tags of a call, each a condition of its own. */
+const TAG = /^(approver|label|redacted):\s*(\S.*)$/
 const CONDITION = /^args\.\S+?\s*(<=|>=|=|<|>)\s*\S/
 /** As the head of the column has it. */
 const SHORT_CONDITION = /^[\w.]+\s*(<=|>=|<|>)\s*-?\d/
@@ -43,7 +47,14 @@ export function useFilter(): { readonly filter: CallFilter; readonly key: string
   const filter = Object.fromEntries(
     NAMES.map((name) => [name, query.get(name) ?? '']),
   ) as unknown as CallFilter
-  return { filter, key: formatQuery(filter) }
+  const { range, ...rest } = filter
+  // Up to the moment when it was chosen: what comes later is counted as new.
+  const times = useMemo(() => {
+    const isUtc = chosenZone() === 'utc'
+    const { sinceMs, untilMs } = resolveRange(range, Date.now(), isUtc) ?? {}
+    return sinceMs === undefined ? {} : { sinceMs: String(sinceMs), untilMs: String(untilMs ?? '') }
+  }, [range])
+  return { filter, key: formatQuery({ ...rest, ...times }) }
 }
 
 export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
@@ -61,7 +72,7 @@ export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
         quiet
         label="Search calls"
         className="search"
-        placeholder="tool:  who:  decision:  args.amount > 5000  or text"
+        placeholder="tool:  who:  approver:  decision:  args.amount > 5000  or text"
         value={text}
         suggestions={options}
         onChange={(next) => {
@@ -71,7 +82,7 @@ export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
         }}
         onEnter={() => apply(text)}
       />
-      <TimeRange since={filter.sinceMs} until={filter.untilMs} />
+      <TimeRangePicker filter={filter} />
       <Chips filter={filter} />
     </>
   )
@@ -80,6 +91,8 @@ export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
 /** What a text that was entered sets; undefined if there is nothing in it. */
 function readTerm(text: string, { where }: CallFilter): Record<string, string> | undefined {
   const condition = SHORT_CONDITION.test(text) && !text.startsWith('args.') ? `args.${text}` : text
+  const tag = TAG.exec(text)
+  if (tag !== null) return { where: [where, `${tag[1]}:${tag[2]}`].filter(Boolean).join('; ') }
   if (CONDITION.test(condition)) return { where: [where, condition].filter(Boolean).join('; ') }
   const colon = text.indexOf(':')
   const term = TERMS.find(({ term: one }) => one === text.slice(0, colon))
@@ -93,7 +106,7 @@ function readTerm(text: string, { where }: CallFilter): Record<string, string> |
 /** Terms, and the names that the ledger has for the one that is typed. */
 function useSuggestions(text: string): string[] {
   const [, term = '', part = ''] = /^(\w+):(.*)$/.exec(text) ?? []
-  const of = TERMS.find((one) => one.term === term)?.of
+  const of = TERMS.find((one) => one.term === term)?.of ?? TAGS.find((tag) => tag === term)
   const isValue = text.startsWith('args')
   const names = useResource<LedgerNames>(
     of === undefined && !isValue
@@ -103,12 +116,12 @@ function useSuggestions(text: string): string[] {
   if (isValue) return (names ?? []).map((name) => `${name} > `)
   if (term === 'decision') return OUTCOME_CHOICES.map(({ value }) => `decision:${value}`)
   if (of !== undefined) return (names ?? []).map((name) => `${term}:${name}`)
-  return [...TERMS.map((one) => `${one.term}:`), 'args.']
+  return [...[...TERMS.map((one) => one.term), ...TAGS].map((one) => `${one}:`), 'args.']
 }
 
 function Chips({ filter }: { filter: CallFilter }): JSX.Element | null {
   const chips = listChips(filter)
-  if (chips.length === 0 && filter.sinceMs === '' && filter.untilMs === '') return null
+  if (chips.length === 0) return null
   return (
     <ul className="row full filter-chips" aria-label="Filters">
       {chips.map(({ says, without }) => (
@@ -147,52 +160,4 @@ function listChips(filter: CallFilter) {
       without: { where: conditions.filter((one) => one !== says).join('; '), sort: '' },
     })),
   ]
-}
-
-/** A period up to now is turned into its start, which is in the address; or from one time to another. */
-function TimeRange({ since, until }: { since: string; until: string }): JSX.Element {
-  const isSet = since !== '' || until !== ''
-  const isUtc = chosenZone() === 'utc'
-  const periods = PERIODS.map(({ ms, says }) => ({ value: String(ms), says }))
-  return (
-    <>
-      <SelectField
-        label="Time"
-        value={isSet ? 'set' : ''}
-        onChange={(ms) =>
-          setQuery({ sinceMs: ms === '' ? '' : String(Date.now() - Number(ms)), untilMs: '' })
-        }
-        choices={[
-          { value: '', says: 'Any time' },
-          ...(isSet ? [{ value: 'set', says: 'Time range' }] : []),
-          ...periods,
-        ]}
-      />
-      {isSet &&
-        (
-          [
-            ['From', 'sinceMs', since],
-            ['To', 'untilMs', until],
-          ] as const
-        ).map(([label, name, ms]) => (
-          <TextField
-            key={name}
-            quiet
-            label={label}
-            type="datetime-local"
-            value={ms === '' ? '' : toFieldTime(Number(ms), isUtc)}
-            onChange={(text) => {
-              const chosen = text === '' ? '' : String(Date.parse(isUtc ? `${text}Z` : text))
-              setQuery({ [name]: chosen })
-            }}
-          />
-        ))}
-    </>
-  )
-}
-
-/** As the field wants it: without its zone. */
-function toFieldTime(ms: number, isUtc: boolean): string {
-  const aheadMs = isUtc ? 0 : new Date(ms).getTimezoneOffset() * 60_000
-  return new Date(ms - aheadMs).toISOString().slice(0, 19)
 }

@@ -21,9 +21,9 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
       <CallPlots
         data={data}
         label="Matching calls over time"
-        height={80}
+        height={60}
         onSelect={(fromMs, toMs) =>
-          setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
+          setQuery({ range: '', sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
         }
       />
     </section>

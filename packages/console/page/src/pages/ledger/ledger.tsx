@@ -1,7 +1,7 @@
 // Ledger: every recorded call, newest first or as a timeline from start to end; its histogram, its
 // filters, new calls as they come, verify, export. Filters, view and the open call are in the address.
 
-import { type JSX, useMemo, useState } from 'react'
+import { type JSX, type ReactNode, useMemo, useState } from 'react'
 import type {
   CallHistogram,
   CallRecord,
@@ -18,19 +18,21 @@ import { DialogButton } from '../../ui/dialog.tsx'
 import { Chips, SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useMedia } from '../../ui/media.ts'
+import { MenuButton, type MenuEntry } from '../../ui/menu.tsx'
 import { Empty, ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
+import { DataTable } from '../../ui/panel.tsx'
 import { Table } from '../../ui/table.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { amount, clock, count, date, duration, millis, moment, plural } from '../../ui/words.ts'
-import { foldPrograms, useCalls } from './calls.ts'
-import { listColumns, timelineColumns } from './columns.tsx'
+import { type FilteredCalls, foldPrograms, useCalls } from './calls.ts'
+import { APPROVED_BY, listColumns, timelineColumns } from './columns.tsx'
 import { Events } from './events.tsx'
 import { useOpenCall } from './explained.tsx'
-import { Export } from './export.tsx'
+import { useExport } from './export.tsx'
 import { type CallFilter, Filters, useFilter } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
-import { SavedViews } from './saved-views.tsx'
+import { useSavedViews } from './saved-views.tsx'
 import './ledger.css'
 
 export function Ledger(): JSX.Element {
@@ -98,10 +100,11 @@ function Calls(): JSX.Element {
   }
   return (
     <div className="scroll page-body stack ledger-body">
-      <FilterBar filter={filter} query={key} values={values} />
+      <FilterBar filter={filter} query={key} values={values}>
+        <Views isTimeline={isTimeline} isFollowing={isFollowing} />
+      </FilterBar>
       {span !== undefined && span.intervals.length > 0 && <Histogram data={span} />}
       <div className="row">
-        <Views isTimeline={isTimeline} isFollowing={isFollowing} />
         <Sums filter={key} values={values} />
         <span role="status">
           {news > 0 && (
@@ -134,31 +137,38 @@ function Calls(): JSX.Element {
   )
 }
 
-/** At phone width in a sheet. */
-function FilterBar({
-  filter,
-  query,
-  values,
-}: {
-  filter: CallFilter
-  query: string
-  values: readonly string[]
-}): JSX.Element {
-  const fields = (
-    <>
-      <Filters filter={filter} />
-      <SavedViews />
-      <ValueChoice shown={values} />
-      <Export filters={query} />
-    </>
-  )
+interface FilterBarProps {
+  readonly filter: CallFilter
+  readonly query: string
+  readonly values: readonly string[]
+  /** How the calls are shown. */
+  readonly children: ReactNode
+}
+
+/** One row; at phone width the filters are in a sheet. */
+function FilterBar({ filter, query, values, children }: FilterBarProps): JSX.Element {
+  const views = useSavedViews()
+  const exporting = useExport(query)
+  const columns = useValueColumns(values)
   const set = Object.values(filter).filter((value) => value !== '').length
-  return useMedia('phone') ? (
-    <DialogButton says={set === 0 ? 'Filters' : `Filters (${set})`} icon="filter">
-      {fields}
-    </DialogButton>
-  ) : (
-    <div className="row ledger-filters">{fields}</div>
+  return (
+    <div className="row ledger-filters">
+      {useMedia('phone') ? (
+        <DialogButton says={set === 0 ? 'Filters' : `Filters (${set})`} icon="filter">
+          <Filters filter={filter} />
+        </DialogButton>
+      ) : (
+        <Filters filter={filter} />
+      )}
+      {children}
+      <MenuButton
+        label="Views, columns, export"
+        icon="more"
+        sections={{ Views: views.entries, Columns: columns, 'Export as': exporting.entries }}
+      />
+      {exporting.progress}
+      {views.dialog}
+    </div>
   )
 }
 
@@ -167,59 +177,77 @@ function useValues({ where }: CallFilter, sort: string): readonly string[] {
   const chosen = useRoute().query.get('columns') ?? ''
   return useMemo(() => {
     const asked = where.split(';').map((one) => /^\s*(args\.[^\s<>=]+)/.exec(one)?.[1] ?? '')
-    return [...new Set([...asked, sort, ...chosen.split(' ')].filter(Boolean))]
+    const approvers = /(^|;\s*)approver:/.test(where) ? [APPROVED_BY] : []
+    return [...new Set([...asked, sort, ...chosen.split(' '), ...approvers].filter(Boolean))]
   }, [where, sort, chosen])
 }
 
 /** Adds a column for a value that is on record, or removes it. */
-function ValueChoice({ shown }: { shown: readonly string[] }): JSX.Element | null {
+function useValueColumns(shown: readonly string[]): MenuEntry[] {
   const { value } = useResource<LedgerNames>('/ledger/names?of=value')
-  if (value === undefined || value.names.length === 0) return null
   const choose = (path: string) => {
     const others = shown.filter((one) => one !== path)
     setQuery({ columns: (others.length < shown.length ? others : [...shown, path]).join(' ') })
   }
-  return (
-    <SelectField
-      label="Columns of values that rules read"
-      value=""
-      onChange={choose}
-      choices={[
-        { value: '', says: 'Columns…' },
-        ...value.names.map((name) => ({
-          value: name,
-          says: `${shown.includes(name) ? '✓ ' : ''}${name}`,
-        })),
-      ]}
-    />
-  )
+  return [APPROVED_BY, ...(value?.names ?? [])].map((name) => ({
+    says: name === APPROVED_BY ? 'approved by' : name.replace(/^args\./, ''),
+    isOn: shown.includes(name),
+    onPress: () => choose(name),
+  }))
 }
+
+const SUMMED_BY = [
+  { value: '', says: 'in all' },
+  { value: 'caller', says: 'by caller' },
+  { value: 'approver', says: 'by approver' },
+]
 
 /** Of the first value that has a column. */
 function Sums({
   filter,
-  values: [path],
+  values,
 }: {
   filter: string
   values: readonly string[]
 }): JSX.Element | null {
+  const [by, setBy] = useState('')
+  const path = values.find((one) => one !== APPROVED_BY)
   const { value } = useResource<RecordedSum>(
     path === undefined
       ? undefined
-      : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${toParameter('sort', path)}`,
+      : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${formatQuery({ sort: path, by }).slice(1)}`,
   )
   if (value === undefined || value.calls === 0) return null
   const { calls, sum, allowed, allowedSum, min, max } = value
   return (
-    <p className="small num" role="status">
-      {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
-      {amount(min)} to {amount(max)}
-      {allowed < calls && (
-        <>
-          ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
-        </>
+    <div className="small num">
+      <p role="status">
+        {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
+        {amount(min)} to {amount(max)}
+        {allowed < calls && (
+          <>
+            ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
+          </>
+        )}
+        <SelectField label="Sums of" value={by} onChange={setBy} choices={SUMMED_BY} />
+      </p>
+      {value.groups !== undefined && (
+        <DataTable
+          label="Sums"
+          rows={value.groups}
+          keyOf={({ name }) => name}
+          columns={[
+            {
+              head: by === 'caller' ? 'Caller' : 'Approved by',
+              cell: ({ name }) => <UntrustedText text={name} />,
+            },
+            { head: 'Calls', className: 'right num', cell: (one) => count(one.calls) },
+            { head: 'Allowed', className: 'right num', cell: (one) => count(one.allowed) },
+            { head: 'Sum of those', className: 'right num', cell: (one) => amount(one.allowedSum) },
+          ]}
+        />
       )}
-    </p>
+    </div>
   )
 }
 
@@ -259,7 +287,7 @@ function Progress({
   isFiltered,
   isTimeline,
 }: {
-  found: ReturnType<typeof useCalls>
+  found: FilteredCalls
   isFiltered: boolean
   isTimeline: boolean
 }): JSX.Element {

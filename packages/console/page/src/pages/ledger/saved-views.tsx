@@ -1,11 +1,11 @@
 // Views of the ledger: filters, order and columns under a name. Those that a person saved are in this browser.
 
-import { attempt } from '@sluice/policy/core/attempt'
-import { type JSX, useState } from 'react'
+import { attempt } from '@sluice/policy/structures/attempt'
+import { type ReactNode, useState } from 'react'
 import { go, useRoute } from '../../route.ts'
 import { readChoice, storeChoice } from '../../stored-choice.ts'
 import { Ask } from '../../ui/ask.tsx'
-import { SelectField } from '../../ui/fields.tsx'
+import type { MenuEntry } from '../../ui/menu.tsx'
 
 interface SavedView {
   readonly name: string
@@ -14,7 +14,10 @@ interface SavedView {
 }
 
 const KEY = 'sluice-ledger-views'
-const DAY_MS = 86_400_000
+const BUILT_IN: readonly SavedView[] = [
+  { name: 'Denied in 24 hours', query: 'word=deny&range=24h' },
+  { name: 'Held in 24 hours', query: 'word=ask&range=24h' },
+]
 /** What is open beside the calls is no part of a view. */
 const OPEN = ['call', 'callAt', 'callSession', 'callSeq']
 
@@ -22,7 +25,11 @@ function readViews(): readonly SavedView[] {
   return attempt(() => JSON.parse(readChoice(KEY) ?? '[]'), [])
 }
 
-export function SavedViews(): JSX.Element {
+/** Entries of the menu, and the dialog that asks for a name. */
+export function useSavedViews(): {
+  readonly entries: readonly MenuEntry[]
+  readonly dialog: ReactNode
+} {
   const { query } = useRoute()
   const [views, setViews] = useState(readViews)
   const [isNaming, setNaming] = useState(false)
@@ -33,39 +40,34 @@ export function SavedViews(): JSX.Element {
     storeChoice(KEY, next.length === 0 ? undefined : JSON.stringify(next))
   }
   const isSaved = views.some((view) => view.query === shown)
-  const choose = (chosen: string) => {
-    if (chosen === 'save') return setNaming(true)
-    if (chosen === 'forget') return store(views.filter((view) => view.query !== shown))
-    go(`/ledger?${chosen}`)
-  }
-  const sinceMs = Date.now() - DAY_MS
-  return (
-    <>
-      <SelectField
-        label="Views"
-        value=""
-        onChange={choose}
-        choices={[
-          { value: '', says: 'Views…' },
-          { value: `word=deny&sinceMs=${sinceMs}`, says: 'Denied in 24 hours' },
-          { value: `word=ask&sinceMs=${sinceMs}`, says: 'Held in 24 hours' },
-          ...views.map((view) => ({ value: view.query, says: view.name })),
-          ...(isSaved ? [{ value: 'forget', says: 'Forget this view' }] : []),
-          ...(isSaved || shown === '' ? [] : [{ value: 'save', says: 'Save this view…' }]),
-        ]}
-      />
-      {isNaming && (
-        <Ask
-          title="Save this view"
-          fields={[{ name: 'name', label: 'Name', placeholder: 'Refunds above 50' }]}
-          findFault={({ name }) => (name === '' ? '' : undefined)}
-          confirm="Save"
-          onSubmit={({ name = '' }) => store([...views, { name, query: shown }])}
-          onClose={() => setNaming(false)}
-        >
-          Its filters, order and columns are stored in this browser.
-        </Ask>
-      )}
-    </>
+  const entries = [
+    ...[...BUILT_IN, ...views].map((view) => ({
+      says: view.name,
+      onPress: () => go(`/ledger?${view.query}`),
+    })),
+    ...(isSaved
+      ? [
+          {
+            says: 'Forget this view',
+            onPress: () => store(views.filter((view) => view.query !== shown)),
+          },
+        ]
+      : []),
+    ...(isSaved || shown === ''
+      ? []
+      : [{ says: 'Save this view…', onPress: () => setNaming(true) }]),
+  ]
+  const dialog = isNaming && (
+    <Ask
+      title="Save this view"
+      fields={[{ name: 'name', label: 'Name', placeholder: 'Refunds above 50' }]}
+      findFault={({ name }) => (name === '' ? '' : undefined)}
+      confirm="Save"
+      onSubmit={({ name = '' }) => store([...views, { name, query: shown }])}
+      onClose={() => setNaming(false)}
+    >
+      Its filters, order and columns are stored in this browser.
+    </Ask>
   )
+  return { entries, dialog }
 }

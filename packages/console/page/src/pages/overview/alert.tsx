@@ -8,7 +8,7 @@ import type {
   LedgerPage,
   SentAlertView,
 } from '../../../../src/contract/contract.ts'
-import { formatQuery, post } from '../../api.ts'
+import { formatQuery, post, save } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useOpenTitle } from '../../page-title.ts'
 import { queries, useResource } from '../../resource.ts'
@@ -16,18 +16,22 @@ import { useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { AlertState } from '../../ui/alert-list.tsx'
 import { AskButton } from '../../ui/ask.tsx'
-import { Link } from '../../ui/button.tsx'
+import { Button, Link } from '../../ui/button.tsx'
 import { CallList } from '../../ui/call-list.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { Empty, Notice, Page } from '../../ui/page.tsx'
 import { Facts, Loaded, Panel } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { date } from '../../ui/words.ts'
+import { count, date } from '../../ui/words.ts'
 import { DenyAll } from '../approvals/deny-all.tsx'
-import { listPending, useInbox } from '../approvals/inbox.ts'
+import { useInbox } from '../approvals/inbox.ts'
 import { useOpenCall } from '../ledger/explained.tsx'
+import { listVerdicts, summarizeIncident, writeReport } from './incident.ts'
 import './overview.css'
 
 const SHOWN = 12
+/** Calls that the summary and the report are made of. */
+const READ = 500
 
 export function AlertPage(): JSX.Element {
   const { rest } = useRoute()
@@ -91,7 +95,7 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
           </Link>
         </div>
       </Panel>
-      {about !== undefined && <Afterwards call={about} />}
+      {about !== undefined && <Afterwards alert={alert} call={about} />}
     </>
   )
 }
@@ -116,7 +120,7 @@ function Handle({ id }: { id: string }): JSX.Element | null {
 /** In the order in which one does them: stop the caller, deny what waits. */
 function Actions({ call: { principal, session } }: { call: CallRecord }): JSX.Element {
   const me = useMe()
-  const held = listPending(useInbox()).filter((one) => one.session === session)
+  const held = useInbox().pending.filter((one) => one.session === session)
   return (
     <>
       <FreezeButton target={{ scope: 'principal', id: principal }} />
@@ -126,21 +130,48 @@ function Actions({ call: { principal, session } }: { call: CallRecord }): JSX.El
 }
 
 /** The call that it is about, and what its session did from there on. */
-function Afterwards({ call: { session, atMs } }: { call: CallRecord }): JSX.Element {
+function Afterwards({ alert, call }: { alert: SentAlertView; call: CallRecord }): JSX.Element {
+  const { session, atMs } = call
   const { open, drawer } = useOpenCall()
-  const query = { session, sinceMs: atMs, order: 'oldest', limit: SHOWN }
-  const calls = useResource<LedgerPage>(`/ledger${formatQuery(query)}`, 10_000).value?.calls ?? []
+  const { pending } = useInbox()
+  const query = { session, sinceMs: atMs, order: 'oldest', limit: READ }
+  const page = useResource<LedgerPage>(`/ledger${formatQuery(query)}`, 10_000).value
+  const calls = page?.calls ?? []
+  const timeline = `/ledger${formatQuery({ session, sinceMs: atMs, view: 'timeline' })}`
+  const rest = `${page?.next == null ? '' : 'at least '}${count(calls.length - SHOWN)}`
+  const verdicts = listVerdicts(calls, pending)
+  const incident = summarizeIncident(calls)
+  const report = () => {
+    const text = writeReport({ alert, calls, verdicts, isWhole: page?.next == null })
+    save(new Blob([text], { type: 'text/markdown' }), `sluice-incident-${alert.id}.md`)
+  }
   return (
     <Panel
       title="What the session did from there on"
       isSmall
       side={
-        <Link to={`/ledger${formatQuery({ session, sinceMs: atMs, view: 'timeline' })}`}>
-          Timeline
-        </Link>
+        <span className="row">
+          <Button onPress={report} isDisabled={page === undefined}>
+            <Icon name="download" /> Download report
+          </Button>
+          <Link to={timeline}>Timeline</Link>
+        </span>
       }
     >
-      <CallList calls={calls} onOpen={open} />
+      <Facts
+        of={Object.fromEntries(
+          Object.entries(incident).map(([name, list]) => [
+            name,
+            list.length > 0 && <UntrustedText key={name} text={list.join(', ')} />,
+          ]),
+        )}
+      />
+      <CallList calls={calls.slice(0, SHOWN)} onOpen={open} verdicts={verdicts} />
+      {calls.length > SHOWN && (
+        <p>
+          <Link to={timeline}>and {rest} more</Link>
+        </p>
+      )}
       {drawer}
     </Panel>
   )

@@ -7,9 +7,11 @@ import type {
   ApprovalRequest,
   LimitsView,
   ListedAgentView,
+  Overview,
   ServerView,
   SettingsView,
 } from '../../../../src/contract/contract.ts'
+import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
 import { needsPerson } from '../../ui/alert-list.tsx'
@@ -20,7 +22,7 @@ import { Panel } from '../../ui/panel.tsx'
 import { type PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { ago, formatTimeLeft, minute, plural } from '../../ui/words.ts'
-import { listPending, useInbox } from '../approvals/inbox.ts'
+import { useInbox } from '../approvals/inbox.ts'
 import { NEARLY_FULL } from './limits.tsx'
 import { Usage } from './usage.tsx'
 
@@ -31,24 +33,31 @@ interface Need {
   readonly to: string
   /** What one does about it, if it is more than to look. */
   readonly act?: string
+  /** Something is attacked, or calls are lost: it comes first. */
+  readonly isDanger?: boolean
 }
 
 /** Alerts of these kinds are about something that is in the list by itself. */
 const LISTED_KINDS = ['definition', 'server', 'limit', 'tools', 'gate']
+const DANGEROUS_KINDS = ['injection', 'ledger', 'hooks']
+const QUEUE_FULL = 'APPROVAL_LIMITED'
+const LAST_HOUR = { lengthMs: 3_600_000 }
 
 export function NeedsYou(): JSX.Element {
-  const pending = listPending(useInbox())
+  const { pending } = useInbox()
   const now = useNow(10_000)
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS).value?.servers
   const settings = useResource<SettingsView>('/settings', REFRESH_MS).value
   const limits = useResource<LimitsView>('/limits', REFRESH_MS).value?.limits ?? []
   const alerts = useResource<AlertsView>('/alerts', REFRESH_MS).value?.sent ?? []
-  const needs = listNeeds({ pending, servers, settings, limits, alerts }, now)
+  const hour = useResource<Overview>(`/overview${formatQuery(LAST_HOUR)}`, REFRESH_MS).value
+  const refused = hour?.reasons.find(({ name }) => name === QUEUE_FULL)?.calls ?? 0
+  const needs = listNeeds({ pending, refused, servers, settings, limits, alerts }, now)
   return (
     <Panel title="Needs you" isSmall>
       <ul>
-        {needs.slice(0, NEEDS_SHOWN).map(({ icon, says, detail, to, act = 'Look' }) => (
-          <li key={`${says} ${detail}`}>
+        {needs.slice(0, NEEDS_SHOWN).map(({ icon, says, detail, to, act = 'Look', isDanger }) => (
+          <li key={`${says} ${detail}`} className={isDanger ? 'worse' : undefined}>
             <Link to={to} className="line-button need">
               <Icon name={icon} />
               <UntrustedText text={says} className="strong" />
@@ -73,12 +82,15 @@ export function NeedsYou(): JSX.Element {
 function listNeeds(
   {
     pending,
+    refused,
     servers,
     settings,
     limits,
     alerts,
   }: {
     readonly pending: readonly ApprovalRequest[]
+    /** Calls of the last hour that found the queue of approvals full. */
+    readonly refused: number
     readonly servers: readonly ServerView[] | undefined
     readonly settings: SettingsView | undefined
     readonly limits: LimitsView['limits']
@@ -86,7 +98,18 @@ function listNeeds(
   },
   now: number,
 ): Need[] {
-  return [
+  const needs: Need[] = [
+    ...(refused === 0
+      ? []
+      : [
+          {
+            icon: 'warn' as const,
+            says: `${plural(refused, 'call')} refused unasked`,
+            detail: 'in the last hour: too many of their session or tool wait for approval',
+            to: `/ledger${formatQuery({ code: QUEUE_FULL, range: '1h' })}`,
+            isDanger: true,
+          },
+        ]),
     ...pending.slice(0, 1).map(({ expiresAtMs }) => ({
       icon: 'approvals' as const,
       says: plural(pending.length, 'pending approval'),
@@ -113,13 +136,15 @@ function listNeeds(
       })),
     ...alerts
       .filter((alert) => needsPerson(alert, now) && !LISTED_KINDS.includes(alert.kind))
-      .map(({ id, title, facts, atMs }) => ({
+      .map(({ id, kind, title, facts, atMs }) => ({
         icon: 'warn' as const,
         says: title,
         detail: [ago(atMs, now), ...facts.map(({ name, value }) => `${name}: ${value}`)].join('; '),
         to: pathTo('alerts', id),
+        isDanger: DANGEROUS_KINDS.includes(kind),
       })),
   ]
+  return needs.sort((one, other) => Number(other.isDanger ?? false) - Number(one.isDanger ?? false))
 }
 
 const NEEDS_SHOWN = 12

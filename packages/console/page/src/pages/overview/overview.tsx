@@ -51,7 +51,7 @@ export function Overview(): JSX.Element {
       <NeedsYou />
       <States period={range} />
       <RecentAlerts />
-      <Loaded of={figures}>{(data) => <Figures data={data} range={range.before} />}</Loaded>
+      <Loaded of={figures}>{(data) => <Figures data={data} period={range} />}</Loaded>
       <Limits />
     </Page>
   )
@@ -87,8 +87,14 @@ function NotReady(): JSX.Element | null {
   )
 }
 
-function Figures({ data, range }: { data: OverviewData; range: string }): JSX.Element {
-  const { sinceMs, untilMs, totals, before, behind, recordsSinceMs } = data
+interface FiguresProps {
+  readonly data: OverviewData
+  readonly period: (typeof PERIODS)[number]
+}
+
+function Figures({ data, period }: FiguresProps): JSX.Element {
+  const range = period.before
+  const { sinceMs, totals, before, behind, recordsSinceMs } = data
   const hasBefore = OUTCOME_LABELS.some((word) => (before[word] ?? 0) > 0)
   const agents = useResource<{ agents: ListedAgentView[] }>(
     data.agents.length > 0 ? '/agents' : undefined,
@@ -98,7 +104,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
     [agents],
   )
   const section = useSection<HTMLElement>('calls', true)
-  const within = { sinceMs: String(sinceMs), untilMs: String(untilMs) }
+  const within = { range: period.value }
   return (
     <>
       {behind > 0 && (
@@ -130,7 +136,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
           <span className="muted small">
             {hasBefore ? `compared with ${range}` : `no calls in ${range}`}
             {recordsSinceMs !== null &&
-              recordsSinceMs > sinceMs &&
+              recordsSinceMs > sinceMs - period.ms &&
               `; records begin ${minute(recordsSinceMs)}`}
           </span>
         </div>

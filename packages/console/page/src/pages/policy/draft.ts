@@ -1,4 +1,4 @@
-// The edited text and its meaning: every change, typed or made on the board, is sent to the gate,
+// The edited text and its meaning: every change, typed or chosen in the table, is sent to the gate,
 // which parses it as it will be parsed; the last response wins. A text that was not saved stays while
 // other pages are open.
 
@@ -9,7 +9,8 @@ import { complain } from '../../ui/toasts.tsx'
 
 const PAUSE_MS = 250
 
-export type BoardMove =
+/** What a menu of the table changes in the text. */
+export type RuleMove =
   | { readonly tool: string; readonly to: string }
   | { readonly category: string; readonly to: string }
 
@@ -30,14 +31,25 @@ function textOf({ name, text, digest }: PolicyDocumentView): string {
   return draft?.digest === digest ? draft.text : text
 }
 
-/** `move`: false if it cannot be done by a move. */
-export function useDraft(document: PolicyDocumentView) {
+/** A text that is being edited. */
+export interface EditedDraft {
+  readonly text: string
+  /** What the text means; undefined until the gate has answered. */
+  readonly meaning: PolicyDraft | undefined
+  /** The text is not the saved one. */
+  readonly changed: boolean
+  readonly edit: (next: string) => void
+  /** Resolves with false if the change cannot be done by a move. */
+  readonly move: (one: RuleMove) => Promise<boolean>
+}
+
+export function useDraft(document: PolicyDocumentView): EditedDraft {
   const { name, text: saved, digest } = document
   const [text, setText] = useState(() => textOf(document))
   const [meaning, setMeaning] = useState<PolicyDraft>()
   const requests = useRef(0)
   const ask = useCallback(
-    async (of: string, move?: BoardMove): Promise<PolicyDraft | undefined> => {
+    async (of: string, move?: RuleMove): Promise<PolicyDraft | undefined> => {
       const mine = ++requests.current
       const draft = await post<PolicyDraft>('/policy/draft', {
         name,
@@ -74,7 +86,7 @@ export function useDraft(document: PolicyDocumentView) {
   const latest = useRef(text)
   latest.current = text
   const move = useCallback(
-    async (one: BoardMove): Promise<boolean> => {
+    async (one: RuleMove): Promise<boolean> => {
       try {
         const draft = await ask(latest.current, one)
         if (draft !== undefined) setText(draft.text)

@@ -1,8 +1,7 @@
-// Policy: the board of what happens to each tool, and next to it the corresponding text. Moving a
-// piece edits the text, typing moves the pieces; nothing takes effect until it is saved with a
-// passkey.
+// Policy: the table of what happens to each tool, and next to it the corresponding text. A decision that is
+// chosen edits the text, typing changes the table; nothing takes effect until it is saved with a passkey.
 
-import { type JSX, lazy, Suspense, useMemo, useState } from 'react'
+import { type JSX, lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type {
   PolicyDocumentView,
   PolicyVersion,
@@ -23,10 +22,10 @@ import { Loaded } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date } from '../../ui/words.ts'
-import { Board } from './board.tsx'
 import type { Schema } from './complete.ts'
-import { keepDraft, useDraft } from './draft.ts'
+import { keepDraft, type RuleMove, useDraft } from './draft.ts'
 import { SaveDialog } from './save.tsx'
+import { ToolTable } from './tool-table.tsx'
 import './policy.css'
 
 const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }))
@@ -99,6 +98,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
     showToast('loaded the file again; look at the difference before you save')
   }
   const showRule = (name: string) => setLine(findLine(draft.text, name))
+  const move = useCallback((one: RuleMove) => void draft.move(one), [draft.move])
   return (
     <div className="page">
       <PageHead
@@ -117,7 +117,11 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
           isDisabled={isFixed || (!draft.changed && document.inForce)}
           onPress={() => setSaving(true)}
         >
-          {document.versioned ? 'Make a patch…' : 'Save…'}
+          {document.versioned
+            ? 'Make a patch…'
+            : draft.changed || document.inForce
+              ? 'Save…'
+              : 'Apply…'}
         </Button>
       </PageHead>
       <Banners fixed={document.fixed} why={why} />
@@ -125,12 +129,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         {board === undefined ? (
           <Loading />
         ) : (
-          <Board
-            board={board}
-            filter={filter}
-            onMove={(move) => void draft.move(move)}
-            onLocked={showRule}
-          />
+          <ToolTable board={board} filter={filter} mayMove={may} onMove={move} onShow={showRule} />
         )}
         <div className="stack editor-side">
           <Suspense fallback={<div className="card editor" />}>
@@ -164,7 +163,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
           name={document.name}
           current={document.text}
           onClose={() => setPast(false)}
-          digest={document.digest}
+          digest={document.digestInForce}
           onTake={(text) => {
             draft.edit(text)
             setSaving(true)

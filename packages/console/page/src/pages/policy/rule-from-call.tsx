@@ -17,13 +17,14 @@ import { listDeclared } from '../../ui/declared-arguments.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { toChoices } from '../../ui/fields.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/text.tsx'
+import { GateText, UntrustedText } from '../../ui/text.tsx'
 import { NAME, type RuleSubject, VALUE } from './rule-subject.ts'
 import { type PolicyTest, SaveDialog } from './save.tsx'
 
 export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
 
-interface AskedFrom {
+/** An argument, and a number from or up to which, or the JSON of a text. */
+interface ArgumentValue {
   readonly argument: string
   readonly value: string
 }
@@ -36,7 +37,7 @@ interface RuleFromCallProps {
 
 export function RuleFromCall({ subject, action, onClose }: RuleFromCallProps): JSX.Element {
   const { value, error } = useResource<PolicyView>('/policy', undefined, true)
-  const [from, setFrom] = useState<AskedFrom>()
+  const [from, setFrom] = useState<ArgumentValue>()
   const [isEvery, setEvery] = useState(false)
   const own = value?.documents.filter(({ house }) => !house) ?? []
   const name = subject.policy ?? (own.length === 1 ? own[0]?.name : undefined)
@@ -74,7 +75,7 @@ export function RuleFromCall({ subject, action, onClose }: RuleFromCallProps): J
 interface AskFromProps {
   readonly subject: RuleSubject
   readonly onClose: () => void
-  readonly onChosen: (from: AskedFrom) => void
+  readonly onChosen: (from: ArgumentValue) => void
   /** Whatever its arguments are. */
   readonly onEvery: () => void
 }
@@ -135,7 +136,7 @@ interface DraftedProps {
   readonly subject: RuleSubject
   readonly action: NewRuleAction
   readonly document: PolicyDocumentView
-  readonly from: AskedFrom | undefined
+  readonly from: ArgumentValue | undefined
   readonly onClose: () => void
 }
 
@@ -143,15 +144,19 @@ function Drafted({ subject, action, document, from, onClose }: DraftedProps): JS
   const tool = `${subject.server}/${subject.name}`
   const [text, setText] = useState<string>()
   const [error, setError] = useState<ApiError>()
+  const [also, setAlso] = useState<ArgumentValue>()
   const { name, text: before } = document
   useEffect(() => {
-    const move = { tool, to: action, from }
+    setError(undefined)
+    const move = { tool, to: action, from, also }
     post<PolicyDraft>('/policy/draft', { name, text: before, move }).then(
       (draft) => setText(draft.text),
       (fault) => setError(toApiError(fault)),
     )
-  }, [name, before, tool, action, from])
-  const test = useMemo((): PolicyTest => {
+  }, [name, before, tool, action, from, also])
+  const test = useMemo((): PolicyTest | undefined => {
+    // What a case can say is a number.
+    if (also?.value.startsWith('"')) return undefined
     const numbers = Object.fromEntries(subject.numbers)
     const args = from === undefined ? numbers : { ...numbers, [from.argument]: from.value }
     const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
@@ -161,7 +166,9 @@ function Drafted({ subject, action, document, from, onClose }: DraftedProps): JS
       args,
       expect: action,
     }
-  }, [subject, action, from, tool])
+  }, [subject, action, from, also, tool])
+  if (error?.code === 'API_REFUSED' && action === 'allow' && also === undefined)
+    return <AllowAlso subject={subject} onClose={onClose} onChosen={setAlso} why={error.message} />
   if (text === undefined || text === before)
     return (
       <Dialog title="A rule from this call" onClose={onClose}>
@@ -176,9 +183,68 @@ function Drafted({ subject, action, document, from, onClose }: DraftedProps): JS
       </Dialog>
     )
   return (
-    <SaveDialog document={document} text={text} test={test} onClose={onClose} onSaved={onClose} />
+    <SaveDialog
+      isFromCall
+      document={document}
+      text={text}
+      test={test}
+      onClose={onClose}
+      onSaved={onClose}
+    />
   )
 }
+
+interface AllowAlsoProps {
+  readonly subject: RuleSubject
+  readonly onClose: () => void
+  readonly onChosen: (also: ArgumentValue) => void
+  /** Why the rule cannot simply allow. */
+  readonly why: string
+}
+
+/** The rule has a condition, which stays: what this call has is allowed beside it. */
+function AllowAlso({ subject, onClose, onChosen, why }: AllowAlsoProps): JSX.Element {
+  const { server, name, numbers, texts } = subject
+  const choices = [
+    ...numbers.map(([argument, value]) => ({
+      also: { argument, value },
+      says: `${argument} up to ${value}`,
+    })),
+    ...texts.map(([argument, value]) => ({
+      also: { argument, value: JSON.stringify(value) },
+      says: `${argument} is exactly “${value.slice(0, SHOWN_LENGTH)}”`,
+    })),
+  ].map((choice, at) => ({ ...choice, value: String(at) }))
+  if (choices.length === 0)
+    return (
+      <Dialog title="A rule from this call" onClose={onClose}>
+        <Notice kind="warn">
+          <GateText text={why} />. <Link to="/policy">Change its condition</Link>
+        </Notice>
+      </Dialog>
+    )
+  return (
+    <Dialog title="Always allow" onClose={onClose}>
+      <Form
+        fields={[
+          { name: 'which', label: 'Allow also calls whose', type: 'chips', choices, value: '0' },
+        ]}
+        confirm="See what it changes"
+        onSubmit={({ which }) => {
+          const chosen = choices.find(({ value }) => value === which)
+          if (chosen !== undefined) onChosen(chosen.also)
+        }}
+      >
+        <p>
+          The rule of <UntrustedText text={`${server}/${name}`} className="mono" /> has a condition.
+          It stays as it is; what you choose passes besides.
+        </p>
+      </Form>
+    </Dialog>
+  )
+}
+
+const SHOWN_LENGTH = 80
 
 function listNumericArguments(schema: string): string[] {
   return listDeclared(schema)

@@ -11,7 +11,7 @@ import type {
 } from '../../../../src/contract/contract.ts'
 import { formatQuery, post, save, toApiError } from '../../api.ts'
 import { sendWithProof } from '../../session.ts'
-import { Form, type FormValues } from '../../ui/ask.tsx'
+import { Form, type FormField, type FormValues } from '../../ui/ask.tsx'
 import { Button, Link } from '../../ui/button.tsx'
 import { splitTool } from '../../ui/call-counts.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -24,28 +24,26 @@ import { GateText, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, formatPointer, plural } from '../../ui/words.ts'
 
-export function SaveDialog({
-  document,
-  text,
-  test,
-  onClose,
-  onSaved,
-  onReload,
-}: {
-  document: PolicyDocumentView
-  text: string
+interface SaveDialogProps {
+  readonly document: PolicyDocumentView
+  readonly text: string
   /** Added to the document's cases with it. */
-  test?: PolicyTest | undefined
-  onClose: () => void
-  onSaved: () => void
+  readonly test?: PolicyTest | undefined
+  /** It is tried on the calls of a week at once. */
+  readonly isFromCall?: boolean
+  readonly onClose: () => void
+  readonly onSaved: () => void
   /** The file was changed by another person: load it again and keep the text. */
-  onReload?: () => void
-}): JSX.Element {
+  readonly onReload?: () => void
+}
+
+export function SaveDialog(props: SaveDialogProps): JSX.Element {
+  const { document, text, test, isFromCall = false, onClose, onSaved, onReload } = props
   const [meaning, setMeaning] = useState<PolicyDraft>()
   const [isStale, setStale] = useState(false)
   const [patch, setPatch] = useState<string>()
-  const { name, digest, versioned } = document
-  const [days, setDays] = useState('1')
+  const { name, digest } = document
+  const [days, setDays] = useState(isFromCall ? '7' : '1')
   useEffect(() => {
     setMeaning(undefined)
     const draft = { name, text, replay: true, days: Number(days), test }
@@ -53,8 +51,13 @@ export function SaveDialog({
   }, [name, text, test, days])
   const tests = meaning?.tests
   const added = tests !== undefined && tests.refused === '' && tests.differences.length === 0
-  const put = async ({ why }: FormValues) => {
-    const cases = added ? { tests: { base: tests.base, text: tests.after } } : {}
+  const without = test === undefined ? meaning?.cases?.without : undefined
+  // The file was changed elsewhere and waits: nothing is edited here.
+  const isApply = !document.inForce && text === document.text
+  const put = async ({ why, failing }: FormValues) => {
+    const cases = added
+      ? { tests: { base: tests.base, text: tests.after } }
+      : failing === 'remove' && without !== undefined && { tests: without }
     const body = { name, text, base: digest, why, ...cases }
     const saved = await sendWithProof<SavedPolicy>('PUT', '/policy', body).catch((error) => {
       setStale(toApiError(error).message.includes('changed in the meantime'))
@@ -68,22 +71,11 @@ export function SaveDialog({
   if (patch !== undefined)
     return <PatchDialog file={document.file} patch={patch} onClose={onClose} />
   return (
-    <Dialog title={versioned ? 'Make a patch' : 'Save the policy'} onClose={onClose} wide>
+    <Dialog title={nameDialog(document, isApply)} onClose={onClose} wide>
       <Form
-        fields={[
-          {
-            name: 'why',
-            label: 'Why (kept with the version)',
-            placeholder: 'for example: the nightly job needs it',
-          },
-        ]}
-        confirm={
-          versioned
-            ? 'Make the patch'
-            : meaning === undefined
-              ? 'Save without knowing the effect'
-              : 'Save and put in force'
-        }
+        fields={without === undefined ? [WHY] : [WHY, FAILING]}
+        confirm={nameConfirm({ document, meaning, isApply })}
+        kind={without === undefined ? 'primary' : 'refuse'}
         icon="key"
         onSubmit={put}
         onCancel={onClose}
@@ -97,7 +89,7 @@ export function SaveDialog({
           <Meaning meaning={meaning} />
         )}
         <SelectField label="Try it on" value={days} onChange={setDays} choices={DAYS} />
-        <Diff before={document.text} after={text} />
+        <Diff before={isApply ? document.textInForce : document.text} after={text} />
         {tests !== undefined && <Tests tests={tests} />}
         {isStale && onReload !== undefined && (
           <div className="row">
@@ -109,6 +101,43 @@ export function SaveDialog({
       </Form>
     </Dialog>
   )
+}
+
+const WHY: FormField = {
+  name: 'why',
+  label: 'Why (kept with the version)',
+  placeholder: 'for example: the nightly job needs it',
+}
+const FAILING: FormField = {
+  name: 'failing',
+  label: 'Test cases that would fail',
+  type: 'chips',
+  choices: [
+    { value: 'keep', says: 'Keep them, failing' },
+    { value: 'remove', says: 'Remove them, too' },
+  ],
+  value: 'keep',
+}
+
+function nameDialog({ versioned }: PolicyDocumentView, isApply: boolean): string {
+  if (versioned) return 'Make a patch'
+  return isApply ? 'Apply the policy that waits' : 'Save the policy'
+}
+
+function nameConfirm({
+  document: { versioned },
+  meaning,
+  isApply,
+}: {
+  readonly document: PolicyDocumentView
+  readonly meaning: PolicyDraft | undefined
+  readonly isApply: boolean
+}): string {
+  if (versioned) return 'Make the patch'
+  if (isApply) return 'Put in force'
+  if (meaning === undefined) return 'Save without knowing the effect'
+  const failed = meaning.cases?.failed.length ?? 0
+  return failed === 0 ? 'Save and put in force' : `Save and put in force, ${failed} failing`
 }
 
 const DAYS = [
@@ -255,12 +284,19 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
 
 /** What would have become of recorded calls, a row for each tool whose decision changes. */
 function Effect({ replay }: { replay: NonNullable<PolicyDraft['replay']> }): JSX.Element {
-  const { calls, same, unknown, flips } = replay
+  const { calls, same, unknown, untouched, flips } = replay
+  const changed = calls - same - unknown
+  const tools = new Set(flips.map(({ tool }) => tool)).size
   return (
     <section className="stack" aria-label="Effect on recorded calls">
       <p className="muted">
-        Of {plural(calls, 'recorded call')}, {count(same)} would be decided the same way
-        {unknown > 0 && `; of ${count(unknown)} the ledger has not all values that rules read`}.
+        Of {plural(calls, 'recorded call')},{' '}
+        {changed === 0
+          ? 'none changes'
+          : `${count(changed)} of ${plural(tools, 'tool')} ${changed === 1 ? 'changes' : 'change'}`}
+        , {count(same)} would be decided the same way
+        {untouched > 0 && ` (${count(untouched)} are not touched by the edit)`}
+        {unknown > 0 && `, and of ${count(unknown)} the ledger has not all values that rules read`}.
       </p>
       {flips.length > 0 && (
         <DataTable

@@ -55,7 +55,10 @@ export function Tools({ tools, loading, server }: ToolsProps): JSX.Element {
       <div className="row tools-head">
         <h2>
           {server === undefined ? 'Tools' : `Tools of ${server}`}{' '}
-          <span className="muted num">{count(shown.length)}</span>
+          <span className="muted num">
+            {isFiltered && `${count(shown.length)} of `}
+            {count(tools.length)}
+          </span>
         </h2>
         <span className="spacer" />
         <SelectField
@@ -130,8 +133,13 @@ function listColumns(sort: string): Column<ToolView>[] {
     column('category', 'Category', '110px', (tool) => (
       <Category name={tool.category} unknown={tool.unknown} />
     )),
-    column('risk', 'Risk', '120px', (tool) => <Risk level={tool.risk} unknown={tool.unknown} />),
-    column('verdict', 'Decision', '150px', (tool) => <Decision tool={tool} />),
+    {
+      ...column('risk', 'Risk', '120px', ({ risk, unknown }) => (
+        <Risk level={risk} unknown={unknown} />
+      )),
+      isExtra: true,
+    },
+    column('verdict', 'Decision', '140px', (tool) => <Decision tool={tool} />),
   ]
 }
 

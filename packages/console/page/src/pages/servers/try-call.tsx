@@ -2,7 +2,7 @@
 // choice, and what would be decided on it. The call is not made.
 
 import type { GrantList } from '@sluice/access/identity/grant-fields'
-import { attempt } from '@sluice/policy/core/attempt'
+import { attempt } from '@sluice/policy/structures/attempt'
 import { type JSX, useMemo, useState } from 'react'
 import type { ToolPage } from '../../../../src/contract/contract.ts'
 import { post } from '../../api.ts'

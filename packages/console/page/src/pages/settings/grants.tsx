@@ -30,6 +30,15 @@ const DENIALS = [
   { value: 'explain', says: 'Name the rule and what is left' },
 ]
 
+function LocalUserNotice(): JSX.Element {
+  return (
+    <Notice>
+      There is no grant: every user of this machine may call. From the first grant on, every caller
+      needs a token.
+    </Notice>
+  )
+}
+
 export function Grants(): JSX.Element {
   const me = useMe()
   const nowMs = useNow()
@@ -66,12 +75,7 @@ export function Grants(): JSX.Element {
       <Loaded of={grants}>
         {({ localUser, grants: list }) => (
           <>
-            {localUser && (
-              <Notice>
-                There is no grant: every user of this machine may call. From the first grant on,
-                every caller needs a token.
-              </Notice>
-            )}
+            {localUser && <LocalUserNotice />}
             {list.length > 0 && (
               <DataTable
                 label="Grants"
@@ -88,8 +92,7 @@ export function Grants(): JSX.Element {
                   {
                     head: 'Last used',
                     className: 'muted nowrap',
-                    cell: ({ lastUsed }) =>
-                      lastUsed === null ? never : ago(Date.parse(lastUsed), nowMs),
+                    cell: (grant) => describeUse(grant, nowMs, never),
                   },
                   { head: 'State', cell: (grant) => <State grant={grant} nowMs={nowMs} /> },
                   {
@@ -119,6 +122,12 @@ export function Grants(): JSX.Element {
       )}
     </Panel>
   )
+}
+
+/** Uses of grants in sluice.yaml are not noted. */
+function describeUse({ lastUsed, fixed }: GrantView, nowMs: number, never: string): string {
+  if (lastUsed !== null) return ago(Date.parse(lastUsed), nowMs)
+  return fixed ? 'not known' : never
 }
 
 function isValid({ revoked, until }: GrantView, nowMs: number): boolean {

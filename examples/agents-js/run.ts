@@ -1,0 +1,38 @@
+// An agent of OpenAI Agents behind a gate, with a scripted model: one call is made, one denied, one waits for a person.
+
+import { deepStrictEqual, match } from 'node:assert'
+import { setTracingDisabled } from '@openai/agents-core'
+import { AcsClient } from '../support/acs-client.ts'
+import { Approver } from '../support/approver.ts'
+import { withGate } from '../support/gate.ts'
+import { SCRIPT, SHOP_GATE, SHOP_KEY, SHOP_POLICY, Shop } from '../support/refund-shop.ts'
+import { startModel } from '../support/start-model.ts'
+import { runShopAgent } from './shop-agent.ts'
+
+// Traces of the framework go to its maker.
+setTracingDisabled(true)
+const approver = new Approver()
+const { grants, servers } = SHOP_GATE
+const model = await startModel(SCRIPT)
+const setup = { policy: SHOP_POLICY, servers, config: { grants }, prepare: approver.add }
+await withGate(setup, async (gate) => {
+  const acs = new AcsClient({ url: `${gate.url}/acs`, agent: 'shop', key: SHOP_KEY })
+  await acs.start()
+  const shop = new Shop()
+  const options = { acs, modelUrl: model.url, shop }
+
+  const interrupted = await runShopAgent(options)
+  deepStrictEqual(shop.made, ['get_order {"order":7}'])
+
+  // Approved in the program and not at the gate: not made, and the model reads why.
+  const early = await runShopAgent(options, interrupted.saved)
+  match(early.answers.at(-1) ?? '', /waiting for approval/)
+  deepStrictEqual(shop.made.length, 1)
+
+  await approver.approvePending(gate.url)
+  const ended = await runShopAgent(options, interrupted.saved)
+  deepStrictEqual(shop.made, ['get_order {"order":7}', 'refund {"order":7,"amount":40}'])
+  match(ended.answers.join('\n'), /get_order done.*nobody deletes all orders.*refund done/s)
+  deepStrictEqual(ended.text, 'Refunded.')
+  await acs.end()
+}).finally(model.stop)

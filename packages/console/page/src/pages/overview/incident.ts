@@ -1,0 +1,107 @@
+// What a session did after an alert, collected for the person who has to answer for it: what it read and sent, what was redacted
+// and refused, what became of its held calls; and all of it as a report. Pure.
+
+import { titleOfCall } from '@sluice/ledger/records/call-title'
+import type {
+  ApprovalRequest,
+  CallRecord,
+  SentAlertView,
+} from '../../../../src/contract/contract.ts'
+
+/** Tools by what they did, with how often. */
+export type Incident = Readonly<
+  Record<'Read' | 'Sent or changed' | 'Redacted' | 'Refused', string[]>
+>
+
+export function summarizeIncident(calls: readonly CallRecord[]): Incident {
+  const passed = calls.filter(({ word }) => word === 'allow')
+  const isRead = ({ category }: CallRecord) => category === 'Read'
+  return {
+    Read: countTools(passed.filter(isRead)),
+    'Sent or changed': countTools(passed.filter((call) => !isRead(call))),
+    Redacted: [...new Set(calls.flatMap(({ redacted }) => redacted))],
+    Refused: countTools(calls.filter(({ word }) => word === 'deny' || word === 'limited')),
+  }
+}
+
+function countTools(calls: readonly CallRecord[]): string[] {
+  const counts = new Map<string, number>()
+  for (const call of calls) {
+    const title = titleOfCall(call)
+    counts.set(title, (counts.get(title) ?? 0) + 1)
+  }
+  return [...counts].map(([title, times]) => (times === 1 ? title : `${title} (${times})`))
+}
+
+/** What became of held calls, by their request: later records of the session say it. */
+export function listVerdicts(
+  calls: readonly CallRecord[],
+  pending: readonly ApprovalRequest[],
+): Map<string, string> {
+  const verdicts = new Map<string, string>()
+  for (const { approval, word, code, approvers } of calls) {
+    if (approval === undefined) continue
+    if (word === 'ask') verdicts.set(approval, 'was held, and is decided or over')
+    else if (code === 'APPROVED') verdicts.set(approval, `approved by ${approvers.join(', ')}`)
+    else if (code === 'APPROVAL_DENIED') verdicts.set(approval, 'denied')
+    else if (code === 'APPROVAL_EXPIRED') verdicts.set(approval, 'expired')
+  }
+  for (const { id } of pending) if (verdicts.has(id)) verdicts.set(id, 'waits for approval')
+  return verdicts
+}
+
+export interface IncidentReport {
+  readonly alert: SentAlertView
+  readonly calls: readonly CallRecord[]
+  readonly verdicts: ReadonlyMap<string, string>
+  /** No call is left out. */
+  readonly isWhole: boolean
+}
+
+/** As Markdown, with times in UTC. Texts of strangers are in code spans, on one line. */
+export function writeReport({ alert, calls, verdicts, isWhole }: IncidentReport): string {
+  const time = (ms: number) => new Date(ms).toISOString()
+  const code = (text: string) => `\`${text.replace(/[\s`|]+/g, ' ').slice(0, 500)}\``
+  const facts = alert.facts.map(({ name, value }) => `- ${name}: ${code(value)}`)
+  const summary = Object.entries(summarizeIncident(calls)).map(
+    ([name, list]) => `- ${name}: ${list.length === 0 ? 'nothing' : list.map(code).join(', ')}`,
+  )
+  const rows = calls.map((call) => {
+    const { atMs, seq, word, approval = '', labels, redacted } = call
+    const notes = [
+      verdicts.get(approval) ?? '',
+      ...labels,
+      ...redacted.map((one) => `redacted ${one}`),
+    ]
+    const cells = [
+      time(atMs),
+      String(seq),
+      word,
+      code(titleOfCall(call)),
+      notes.filter(Boolean).join('; '),
+    ]
+    return `| ${cells.join(' | ')} |`
+  })
+  const { handled } = alert
+  return [
+    `# ${alert.title}`,
+    '',
+    `Alert ${alert.id}, ${time(alert.atMs)}${alert.gate === '' ? '' : `, gate ${alert.gate}`}.`,
+    ...(handled === null
+      ? []
+      : [`Handled by ${handled.by}, ${time(handled.atMs)}: ${code(handled.note)}`]),
+    '',
+    ...facts,
+    ...(alert.found === '' ? [] : [`- Words of the answer: ${code(alert.found)}`]),
+    '',
+    '## What the session did from there on',
+    '',
+    ...summary,
+    '',
+    ...(isWhole ? [] : [`The first ${calls.length} calls; the ledger has more.`, '']),
+    '| time | record | decision | call | notes |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}

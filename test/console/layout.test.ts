@@ -1,0 +1,139 @@
+// Every page at four widths, in light and dark, with texts as long as strangers write them: no element scrolls sideways,
+// and every control has a name. Then 500 pending approvals: what the console counts is what is on record.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAll, PlainClient } from '../support/plain-client.ts'
+import { endGates, until } from '../support/start-gate.ts'
+import { violationsIn } from './axe.ts'
+import { findChromium, launch, named } from './browser.ts'
+import { layoutFaults } from './layout-faults.ts'
+import { getToken, type Stage, setStage, signedIn } from './stage.ts'
+
+const chromium = findChromium()
+/** A session may hold 20 calls. */
+const CLIENTS = 13
+const WIDTHS = [390, 768, 1024, 1440]
+const PAGES = ['overview', 'approvals', 'ledger', 'servers', 'policy', 'agents', 'settings']
+const MAIL = {
+  to: 'somebody-with-a-long-name@a-long-subdomain.of-some.example',
+  subject: 'Quarterly'.repeat(30),
+  body: `${'a line of a mail that goes on and on '.repeat(60)}\n${'unbroken'.repeat(200)}`,
+}
+const POLICY = `version: 1
+default: allow
+tools:
+  office/send_mail: { action: require_approval, approval: { wait: 1s, timeout: 1h } }
+  office/create_payment:
+    action: allow
+    when: args.amount <= 100
+    otherwise: require_approval
+    approval: { wait: 1s, timeout: 1h }
+  office/write_note: { action: require_approval, approval: { wait: 1s, timeout: 1h } }
+  office/get_report: { action: require_approval, approval: { wait: 1s, timeout: 1h } }
+  memory/*: { action: require_approval, approval: { wait: 1s, timeout: 1h } }
+  office/delete_all: { action: deny, reason: ${'nothing is deleted from here '.repeat(15)} }
+`
+
+describe.skipIf(chromium === undefined)(named('the layout of the console', chromium), () => {
+  let stage: Stage
+  let browser: Browser
+  let page: Page
+
+  beforeAll(async () => {
+    stage = await setStage({ policy: POLICY, config: { sessions: { max: 200 } } })
+    const office = await PlainClient.open(stage.gate, 'office')
+    await listAll(office)
+    await Promise.all([
+      office.call('send_mail', MAIL),
+      office.call('create_payment', { amount: 180.5, to: MAIL.to.repeat(5) }),
+      office.call('delete_all', { all: true }),
+      office.call('read_file', { path: `${'/a-long-folder'.repeat(40)}/file` }),
+    ])
+    browser = await launch(chromium as string)
+    ;({ page } = await signedIn(browser, stage, { path: '/approvals' }))
+    page.setDefaultTimeout(60_000)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await endGates()
+  })
+
+  async function show(path: string): Promise<void> {
+    const go = `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`
+    await page.evaluate(go)
+    await page.locator('h1').first().waitFor()
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+  }
+
+  test.each(WIDTHS)(
+    'H2, H3: at %i px nothing scrolls sideways, and every control has a name',
+    { timeout: 240_000 },
+    async (width) => {
+      const found: string[] = []
+      await page.setViewportSize({ width, height: 900 })
+      await show('/approvals')
+      await page.locator('.inbox-entry').first().waitFor()
+      const request = await page.evaluate(`document.querySelector('.request')?.innerText ?? ''`)
+      if (width > 720) expect(request).toContain('is above 100')
+      for (const name of PAGES) {
+        await show(`/${name}`)
+        for (const scheme of ['light', 'dark'] as const) {
+          const faults = [...(await violationsIn(page, scheme)), ...(await layoutFaults(page))]
+          found.push(...faults.map((one) => `${name} (${scheme}): ${one}`))
+        }
+      }
+      expect(found).toEqual([])
+    },
+  )
+
+  test('H1: 500 pending approvals are all there, and the figures are those of the ledger', {
+    timeout: 240_000,
+  }, async () => {
+    const tools = {
+      office: ['create_payment', 'send_mail', 'write_note', 'get_report'],
+      memory: ['search_nodes', 'open_nodes', 'read_graph', 'add_observations'],
+    }
+    await listAll(await PlainClient.open(stage.gate, 'memory'))
+    for (const [server, own] of Object.entries(tools)) {
+      for (let client = 0; client < CLIENTS; client++) {
+        const session = await PlainClient.open(stage.gate, server)
+        await Promise.all(
+          own.flatMap((tool) =>
+            [1, 2, 3, 4, 5].map((n) => session.call(tool, { amount: 1_000 * client + 200 + n })),
+          ),
+        )
+        await session.end()
+      }
+    }
+    const headers = { authorization: `Bearer ${await getToken(stage.gate)}` }
+    const ask = async (path: string) =>
+      await (await fetch(`${stage.url}/api${path}`, { headers })).text()
+    const exported = (await ask('/ledger/export?format=jsonl')).trim().split('\n')
+    const words = new Map<string, number>()
+    for (const line of exported) {
+      const { decision } = JSON.parse(line) as { decision?: { action: string } }
+      if (decision !== undefined) words.set(decision.action, (words.get(decision.action) ?? 0) + 1)
+    }
+    const held = words.get('require_approval') ?? 0
+    expect(held).toBeGreaterThanOrEqual(500)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await show('/overview')
+    await page.reload()
+    await page.getByText(`${held} pending approvals`).first().waitFor()
+    const shown = async (word: string) => {
+      const link = page.getByLabel('Calls by decision').locator('a', { hasText: word })
+      return Number((await link.locator('b').textContent()) ?? '')
+    }
+    await until(async () => (await shown('ask')) === held)
+    for (const [word, action] of Object.entries({
+      ask: 'require_approval',
+      deny: 'deny',
+      allow: 'allow',
+    }))
+      expect([word, await shown(word)]).toEqual([word, words.get(action) ?? 0])
+    await page.locator('.nav-link', { hasText: 'Approvals' }).click()
+    await page.getByRole('radio', { name: `Pending ${held}` }).waitFor()
+    await until(async () => (await page.locator('.inbox-entry').count()) === held)
+  })
+})

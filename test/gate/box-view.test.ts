@@ -1,0 +1,278 @@
+// What a line sees and can change in the box of its session. The lines run in real boxes, as the user of the tests and,
+// as root, as an ordinary one.
+
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BoxTrial, USERS } from '../support/boxes.ts'
+import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
+import { SETTINGS_FILES } from '../support/client-settings.ts'
+
+const BWRAP = findBubblewrap()
+const COMMIT = 'git -c user.name=a -c user.email=a@b commit -qm first'
+const SECRETS = [
+  '.env',
+  'config/.env.production',
+  'deep/a/b/c/tls.key',
+  'id_rsa',
+  '.npmrc',
+  'terraform.tfstate',
+  '.ssh/known',
+]
+
+/** What clients run outside of the box, by its path in a project. */
+const CLIENT_FILES = [
+  ...new Set(SETTINGS_FILES.map(({ inProject }) => inProject)),
+  '.github/hooks/sluice.json',
+]
+
+describe.runIf(BWRAP !== undefined).each(USERS)(
+  nameBubblewrapSuite('in the box, as user %s', BWRAP),
+  (uid) => {
+    let trial: BoxTrial
+    const read = (name: string) => readFileSync(join(trial.project, name), 'utf8')
+
+    beforeAll(async () => {
+      trial = new BoxTrial(uid)
+      const secrets = SECRETS.map((name) => [`home/shop/${name}`, 'only-mine'])
+      trial.write({
+        ...Object.fromEntries(secrets),
+        'home/shop/.env.example': 'NAME=',
+        'home/shop/a.txt': 'first',
+        'home/shop/.gitignore': '.env\n',
+        'home/shop/.claude/settings.json': '{}',
+        'home/shop/.cursor/rules': 'x',
+        'home/shop/.vscode/tasks.json': '{}',
+        'home/shop/.husky/pre-commit': 'x',
+        'home/shop/.github/hooks/h.json': '{}',
+        'home/shop/.mcp.json': '{}',
+        'home/shop/opencode.json': '{}',
+        'home/shop/packages/web/opencode.jsonc': '{}',
+        'home/shop/packages/web/.mcp.json': '{}',
+        'home/shop/.copilot/hooks.json': '{}',
+        'home/shop/.devcontainer/devcontainer.json': '{}',
+        'home/shop/.idea/workspace.xml': '<x/>',
+        'home/shop/.envrc': 'x',
+        'home/shop/.gitmodules': '',
+        'home/shop/conf/sluice.yaml': 'servers: {}',
+        'home/shop/opened/.env': 'TEST=open',
+        'home/.ssh/id_ed25519': 'only-mine',
+        'home/.config/gh/hosts.yml': 'only-mine',
+        'home/.gitconfig': '[user]\n\tname = Ann\n\temail = ann@shop.example\n',
+        'home/.nvm/versions/x': 'node',
+        'home/notes/n.txt': 'shown',
+        'home/.local/share/uv/credentials/credentials.toml': 'only-mine',
+        'home/.local/share/uv/python/x': 'python',
+        'home/.local/share/uv/tools/x': 'tool',
+        'home/out/o.txt': 'before',
+        'other/outside.txt': 'only-mine',
+      })
+      trial.outside(`git init -q . && git add a.txt && ${COMMIT}`)
+      trial.write({
+        'home/shop/.git/modules/sub/config': '',
+        'home/shop/.git/config.worktree': '',
+      })
+      trial.outside('git worktree add -q ../shop-tree && git worktree add -q ../tree')
+      symlinkSync('../../other/outside.txt', join(trial.project, 'link.txt'))
+      await trial.start(
+        {
+          read: [join(trial.home, 'notes'), join(trial.project, 'opened/.env')],
+          write: [join(trial.home, 'out')],
+          env: ['CHOSEN'],
+        },
+        {
+          readOnly: [join(trial.project, 'conf/sluice.yaml')],
+          hidden: [join(trial.project, 'deep/a')],
+        },
+      )
+    })
+    afterAll(() => trial.close())
+
+    test.each(SECRETS)('`%s` cannot be read', async (name) => {
+      const { output } = await trial.run(
+        `cat ${name}; cp ${name} copy; cat copy; grep -r only-mine .; rm -rf ${name}`,
+      )
+      expect(output).not.toContain('only-mine')
+      expect(read(name)).toBe('only-mine')
+    })
+
+    test.each(['.env.example', 'opened/.env', 'a.txt'])('`%s` can', async (name) => {
+      expect((await trial.run(`cat ${name}`)).code).toBe(0)
+    })
+
+    test.each([
+      '.git/config',
+      '.git/hooks/post-checkout',
+      '.git/commondir',
+      '.git/config.worktree',
+      '.git/modules/sub/config',
+      '.git/worktrees/shop-tree/commondir',
+      '.git/worktrees/shop-tree/gitdir',
+      '.claude/settings.json',
+      '.codex/hooks.json',
+      '.gemini/settings.json',
+      '.cursor/rules',
+      '.vscode/tasks.json',
+      '.husky/pre-commit',
+      '.github/hooks/h.json',
+      '.mcp.json',
+      'opencode.json',
+      '.copilot/hooks.json',
+      '.devcontainer/devcontainer.json',
+      '.idea/workspace.xml',
+      '.envrc',
+      '.gitmodules',
+      'conf/sluice.yaml',
+    ])('`%s` cannot be written, replaced or moved away', async (name) => {
+      const before = trial.outside(`cat ${name} || echo missing`)
+      const top = name.split('/')[0]
+      const lines = [
+        `echo hostile > ${name}`,
+        `rm -rf ${name}`,
+        `echo hostile > new; mv new ${name}`,
+        `ln -sf /tmp/x ${name}`,
+        `mv ${top} moved && mkdir -p $(dirname ${name}) && echo hostile > ${name}`,
+        `mv $(dirname ${name}) moved2 && mkdir -p $(dirname ${name}) && echo hostile > ${name}`,
+      ]
+      for (const line of lines.filter((each) => !each.includes('dirname') || name.includes('/')))
+        await trial.run(line)
+      expect(trial.outside(`cat ${name} || echo missing`)).toBe(before)
+    })
+
+    test.each(CLIENT_FILES)(
+      '`%s` cannot be made from the client’s directory up to the top',
+      async (name) => {
+        const at = { session: 'web', cwd: join(trial.project, 'packages/web') }
+        for (const folder of ['', 'packages/', 'packages/web/']) {
+          const path = join(trial.project, folder, name)
+          const lines = [
+            `mkdir -p ${dirname(path)}; echo hostile > ${path}`,
+            `rm -rf ${dirname(path)}; mkdir -p ${dirname(path)}; echo hostile > ${path}`,
+            `cd ${trial.project}; mv packages/web w || mv packages p; mkdir -p ${dirname(path)}; echo hostile > ${path}`,
+          ]
+          for (const line of lines) await trial.run(line, at)
+          expect(trial.outside(`cat ${path} || :`)).not.toContain('hostile')
+        }
+      },
+    )
+
+    test('files that are settings are protected there as well', async () => {
+      const at = { session: 'web', cwd: join(trial.project, 'packages/web') }
+      for (const name of ['opencode.jsonc', '.mcp.json']) {
+        await trial.run(`echo hostile > ${name}; rm ${name}; echo hostile > ${name}`, at)
+        expect(read(`packages/web/${name}`)).toBe('{}')
+      }
+      expect((await trial.run('echo new > a.ts && cat a.ts', at)).output).toBe('new\n')
+    })
+
+    test('the project can be written, and git commits in it with the user’s name', async () => {
+      const line =
+        'mkdir -p src && echo new > src/b.txt && git add src && git commit -qm second && git log -1 --format=%an'
+      expect(await trial.run(line)).toMatchObject({ output: 'Ann\n', code: 0 })
+      expect(read('src/b.txt')).toBe('new\n')
+      expect(trial.outside('git log -1 --format=%s')).toBe('second\n')
+    })
+
+    test('a linked worktree has its repository, with the same protection', async () => {
+      const tree = join(trial.home, 'tree')
+      const at = { session: 'tree', project: tree, cwd: tree }
+      const commit = await trial.run('echo c > c.txt && git add c.txt && git commit -qm third', at)
+      expect(commit).toMatchObject({ code: 0 })
+      const common = join(trial.project, '.git')
+      for (const path of ['config', 'hooks/x', 'commondir', 'worktrees/tree/commondir'])
+        expect((await trial.run(`echo hostile > ${join(common, path)}`, at)).output).toContain(
+          'Read-only',
+        )
+      expect((await trial.run('echo "gitdir: /x" > .git', at)).output).toContain('Read-only')
+      expect((await trial.run(`cat ${join(trial.project, 'a.txt')}`, at)).code).toBe(1)
+    })
+
+    test.each([
+      '~/.ssh/id_ed25519',
+      '~/.config/gh/hosts.yml',
+      '~/.local/share/uv/credentials/credentials.toml',
+      'link.txt',
+      '../../other/outside.txt',
+      '$PWD/../.data/*',
+    ])('outside of the project `%s` does not exist', async (path) => {
+      const { code, output } = await trial.run(`cat ${path}`)
+      expect(output).toContain('No such file')
+      expect(code).toBe(1)
+    })
+
+    test('tool chains of the home directory and the lines of `read` can be read, not written', async () => {
+      const uv = ['~/.local/share/uv/python/x', '~/.local/share/uv/tools/x']
+      for (const path of ['~/.nvm/versions/x', '~/.gitconfig', '~/notes/n.txt', ...uv]) {
+        expect((await trial.run(`cat ${path}`)).code).toBe(0)
+        expect((await trial.run(`echo x >> ${path}`)).output).toContain('Read-only')
+      }
+    })
+
+    test('a line of `write` can be written', async () => {
+      await trial.run('echo after > ~/out/o.txt')
+      expect(readFileSync(join(trial.home, 'out/o.txt'), 'utf8')).toBe('after\n')
+    })
+
+    test('the home directory and /tmp are its own, and are there for the next line', async () => {
+      await trial.run('echo mine > ~/.bashrc; echo mine > /tmp/script.sh')
+      expect((await trial.run('cat ~/.bashrc /tmp/script.sh')).output).toBe('mine\nmine\n')
+      expect(existsSync(join(trial.home, '.bashrc'))).toBe(false)
+      expect((await trial.run('ls ~/.bashrc', { session: 'two' })).code).toBe(2)
+    })
+
+    test('caches stay for the next box of the project', async () => {
+      await trial.run('echo warm > ~/.cache/c; echo warm > ~/.npm/n')
+      const next = await trial.run('cat ~/.cache/c ~/.npm/n', { session: 'three' })
+      expect(next.output).toBe('warm\nwarm\n')
+      expect(existsSync(join(trial.home, '.cache'))).toBe(false)
+    })
+
+    test('there is no terminal, no process of the machine, no port of it and no capability', async () => {
+      expect((await trial.run('test -c /dev/tty')).code).toBe(1)
+      expect((await trial.run('ls -d /proc/[0-9]* | wc -l')).output.trim()).toMatch(/^\d$/)
+      expect((await trial.run('grep CapEff /proc/self/status')).output).toMatch(/CapEff:\t0+\n/)
+      expect((await trial.run('cat /proc/net/dev | grep -c :')).output.trim()).toBe('1')
+    })
+
+    test.each(['ipc', 'mnt', 'net', 'pid', 'user', 'uts'])(
+      'the namespace `%s` is its own',
+      async (name) => {
+        const { output } = await trial.run(`readlink /proc/self/ns/${name}`)
+        expect(output.trim()).toMatch(new RegExp(`^${name}:`))
+        expect(output.trim()).not.toBe(readlinkSync(`/proc/self/ns/${name}`))
+      },
+    )
+
+    test('nothing can be added beside the project', async () => {
+      expect((await trial.run('mkdir /new')).output).toContain('Read-only file system')
+      const env = { TMPDIR: '/var/elsewhere' }
+      expect((await trial.run('echo "$TMPDIR"', { env })).output).toBe('/tmp\n')
+    })
+
+    test.each([
+      'umount .env; cat .env',
+      'unshare -Urm sh -c "umount .env; umount -l .env; cat .env"',
+      'mount -o remount,rw .claude; echo hostile > .claude/settings.json',
+      'unshare -Urm sh -c "mount -o remount,bind,rw .claude; echo hostile > .claude/settings.json"',
+      'cat /proc/1/root$PWD/.env /proc/1/cwd/.env /proc/self/root$PWD/.env',
+      'ln .claude/settings.json hard; echo hostile > hard',
+      'mknod dev b 8 0; cat dev',
+    ])('`%s` does not open the box', async (line) => {
+      expect((await trial.run(line)).output).not.toContain('only-mine')
+      expect(read('.claude/settings.json')).toBe('{}')
+    })
+
+    test('a folder that is no project, a link among protected places and a forged `.git` get no box', async () => {
+      const begin = (project: string) =>
+        trial.run('id', { session: project, project, cwd: project })
+      for (const project of [trial.home, '/', '/tmp', '/usr', join(trial.home, '.ssh')])
+        await expect(begin(project)).rejects.toMatchObject({ code: 'BOX_FAILED' })
+      mkdirSync(join(trial.folder, 'linked'))
+      symlinkSync(join(trial.home, '.ssh'), join(trial.folder, 'linked/.claude'))
+      mkdirSync(join(trial.folder, 'linked/x'))
+      trial.write({ 'forged/.git': `gitdir: ${join(trial.project, '.git')}\n` })
+      for (const name of ['linked', 'forged'])
+        await expect(begin(join(trial.folder, name))).rejects.toMatchObject({ code: 'BOX_FAILED' })
+    })
+  },
+)

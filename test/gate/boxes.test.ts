@@ -1,0 +1,221 @@
+// Lines in the box of their session: how they enter, what they leave behind, and how a box ends. Real boxes, as the
+// user of the tests and, as root, as an ordinary one.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { removeBox } from '@sluice/gateway/isolation/box-leftovers'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { BoxTrial, USERS } from '../support/boxes.ts'
+import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
+
+const BWRAP = findBubblewrap()
+/** For what the gate notices by itself. */
+const WAIT = { timeout: 20_000 }
+const COMMIT = 'git -c user.name=a -c user.email=a@b commit -qm first'
+
+describe.runIf(BWRAP !== undefined).each(USERS)(
+  nameBubblewrapSuite('lines in a box, as user %s', BWRAP),
+  (uid) => {
+    let trial: BoxTrial
+    const server = createServer((_, response) => response.end('from the machine'))
+    let port = 0
+
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      port = (server.address() as AddressInfo).port
+      trial = new BoxTrial(uid)
+      trial.write({
+        'home/shop/a.txt': 'first',
+        'home/shop/.env': 'only-mine',
+        'home/shop/sub/b.txt': 'b',
+        'other/x': '',
+      })
+      trial.outside(`git init -q . && git add a.txt && ${COMMIT}`)
+      await trial.start({ env: ['CHOSEN'], hosts: [`localhost:${port}`] })
+    })
+    afterAll(async () => {
+      await trial.close()
+      server.close()
+    })
+
+    test('the exit code and the directory are those of the line', async () => {
+      expect(await trial.run('cd sub; exit 7')).toMatchObject({
+        code: 7,
+        cwd: join(trial.project, 'sub'),
+      })
+      expect(await trial.run('false')).toMatchObject({ code: 1, cwd: trial.project })
+      expect(await trial.run('pwd', { cwd: join(trial.project, 'sub') })).toMatchObject({
+        output: `${join(trial.project, 'sub')}\n`,
+      })
+    })
+
+    test('quotes, here-documents, large output and other shells survive', async () => {
+      const line = `cat <<'END'\nit's "$HOME" \\ \`x\`\nEND\necho 'a'"'"'b'`
+      expect((await trial.run(line)).output).toBe(`it's "$HOME" \\ \`x\`\na'b\n`)
+      expect((await trial.run('head -c 1048576 /dev/zero | tr "\\0" x')).output).toHaveLength(
+        1_048_576,
+      )
+    })
+
+    test('of the environment only what is named arrives, and no process of the box can read the rest', async () => {
+      const env = { GITHUB_TOKEN: 'only-token', CHOSEN: 'chosen', NODE_OPTIONS: '--only-token' }
+      expect((await trial.run('env', { env })).output).toContain('CHOSEN=chosen')
+      expect((await trial.run('env', { env })).output).not.toContain('only-token')
+      await trial.run(
+        '(while :; do cat /proc/[0-9]*/environ 2>/dev/null; done | tr "\\0" "\\n" | grep --line-buffered only-token > /tmp/seen) > /dev/null 2>&1 &',
+      )
+      for (let round = 0; round < 10; round++) await trial.run(':', { env })
+      expect((await trial.run('cat /tmp/seen')).output).toBe('')
+      await trial.run('pkill -f environ; pkill grep; :')
+    })
+
+    test('programs and libraries of the project that the client’s variables name run only in the box', async () => {
+      const names = 'nsenter setpriv dd rm env bash cat'.split(' ')
+      const program = `#!/bin/bash\necho planted; echo "$0" >> ${trial.project}/ran\n`
+      trial.write(Object.fromEntries(names.map((name) => [`home/shop/.venv/bin/${name}`, program])))
+      trial.outside('chmod +x .venv/bin/*')
+      const env = { PATH: `${trial.project}/.venv/bin:${process.env.PATH}` }
+      const before = `export LD_PRELOAD=${trial.project}/missing.so`
+      const result = await trial.run('cd sub', { env, before })
+      expect(result).toMatchObject({ output: '', code: 0, cwd: join(trial.project, 'sub') })
+      expect(existsSync(join(trial.project, 'ran'))).toBe(false)
+      expect((await trial.run('nsenter', { env })).output).toBe('planted\n')
+    })
+
+    test('a file that the client has open is closed before the line', async () => {
+      const before = 'exec 7< .env; exec 9< .env'
+      const { output } = await trial.run('cat <&7; cat <&9; ls /proc/self/fd', { before })
+      expect(output).not.toContain('only-mine')
+      expect(output).not.toMatch(/^[79]$/m)
+    })
+
+    test('a directory of outside is not kept open', async () => {
+      expect(
+        (await trial.run('cat .env; cat /proc/self/cwd/.env; ls -la /proc/*/cwd/')).output,
+      ).not.toContain('only-mine')
+    })
+
+    test('a directory that is not in the box ends with 125', async () => {
+      const cwd = join(trial.folder, 'other')
+      const result = await trial.run('id', { cwd })
+      expect(result).toMatchObject({
+        code: 125,
+        output: `sluice: ${cwd} is not in the box\n`,
+      })
+    })
+
+    test('what the line puts in the place of its last directory is not followed', async () => {
+      const forge = 'f=$(ls -t /tmp/.sluice* 2>/dev/null); trap - EXIT; '
+      for (const deed of ['mkfifo', 'ln -s /dev/zero'])
+        expect(
+          await trial.run(
+            `${forge} ${deed} /tmp/.sluice-cwd.$(printf %s "$0" >/dev/null; tr '\\0' '\\n' < /proc/$$/cmdline | grep -o 'sluice-cwd.[0-9]*' | head -1 | cut -d. -f2); exit 3`,
+          ),
+        ).toMatchObject({ code: 3, cwd: trial.project })
+    })
+
+    test('a server that one line starts answers the next, and ends with the session', async () => {
+      const session = 'server'
+      await trial.run('python3 -m http.server 3000 > /dev/null 2>&1 &', { session })
+      const asked = await trial.run(
+        'for i in $(seq 50); do curl -sf localhost:3000/a.txt && break; sleep 0.1; done',
+        { session },
+      )
+      expect(asked.output).toBe('first')
+      expect((await trial.run('curl -s localhost:3000')).code).toBe(7)
+      const started = await trial.list()
+      expect(started.find(({ processes }) => processes > 0)).toMatchObject({
+        client: 'coder',
+        project: trial.project,
+      })
+      await trial.end(session)
+      await vi.waitFor(() =>
+        expect(execFileSync('ps', ['ax'], { encoding: 'utf8' })).not.toContain('http.server 3000'),
+      )
+    })
+
+    test('hosts are reached that are listed, and the others are refused and told', async () => {
+      expect((await trial.run(`curl -s localhost:${port}`)).output).toBe('from the machine')
+      await trial.run(
+        'curl -s https://evil.example; curl -s http://127.0.0.1:1; curl -s http://192.0.2.1 -m 2',
+      )
+      expect(await trial.refused()).toEqual(['evil.example'])
+      expect(await trial.refused()).toEqual([])
+    })
+
+    test('a box that a line ends is started again, and that is told', async () => {
+      const session = 'ended'
+      expect(await trial.run('kill -9 -1', { session })).toMatchObject({ restarted: false })
+      await vi.waitFor(
+        async () =>
+          expect(await trial.run('echo again', { session })).toMatchObject({
+            output: 'again\n',
+            restarted: true,
+          }),
+        WAIT,
+      )
+      expect(await trial.run('echo same', { session })).toMatchObject({ restarted: false })
+    })
+
+    test('a protected file that is replaced from outside ends the box', async () => {
+      const session = 'replaced'
+      const config = join(trial.project, '.git/config')
+      await trial.run(':', { session })
+      const before = readFileSync(config, 'utf8')
+      trial.outside('git config user.name Ann')
+      await vi.waitFor(async () => expect(await trial.replaced()).toContain(config), WAIT)
+      const { output, restarted } = await trial.run('echo hostile > .git/config', { session })
+      expect({ output, restarted }).toMatchObject({
+        output: expect.stringContaining('Read-only'),
+        restarted: true,
+      })
+      expect(readFileSync(config, 'utf8')).toBe(`${before}[user]\n\tname = Ann\n`)
+      writeFileSync(join(trial.project, 'x'), '')
+      renameSync(join(trial.project, 'x'), join(trial.project, '.env'))
+      await vi.waitFor(async () =>
+        expect(await trial.replaced()).toContain(join(trial.project, '.env')),
+      )
+    })
+
+    test('a line too large for one argument is refused', async () => {
+      await expect(trial.run(`: ${'x'.repeat(130_000)}`)).rejects.toMatchObject({
+        code: 'BOX_FAILED',
+      })
+    })
+
+    test('a box that cannot be made is refused with the path and what to do', async () => {
+      await trial.run(':')
+      const caches = join(trial.data, 'box-caches')
+      renameSync(caches, `${caches}.away`)
+      writeFileSync(caches, '')
+      await expect(trial.run(':', { session: 'unmade' })).rejects.toMatchObject({
+        code: 'BOX_FAILED',
+        message: expect.stringMatching(/^the box cannot be made: .*box-caches/),
+        help: 'run `sluice doctor`',
+      })
+      rmSync(caches)
+      renameSync(`${caches}.away`, caches)
+      expect((await trial.run('echo a', { session: 'unmade' })).output).toBe('a\n')
+      await trial.end('unmade')
+    })
+
+    test('what it made in the project is gone at its end, also after a crash', async () => {
+      const names = ['.git/commondir', '.claude', '.qwen', '.github', '.github/hooks']
+      const made = names.map((name) => join(trial.project, name))
+      await trial.run('mkdir -p ~/ro/sub && touch ~/ro/sub/f && chmod 500 ~/ro/sub')
+      expect(made.filter(existsSync)).toEqual(made)
+      for (const session of ['one', 'two', 'three', 'ended', 'replaced']) await trial.end(session)
+      expect(made.filter(existsSync)).toEqual([])
+      expect(readdirSync(join(trial.data, 'boxes'))).toEqual([])
+      await trial.run(':')
+      await trial.kill()
+      expect(made.filter(existsSync)).toEqual(made)
+      const [left = ''] = readdirSync(join(trial.data, 'boxes'))
+      removeBox(join(trial.data, 'boxes', left))
+      expect(made.filter(existsSync)).toEqual([])
+    })
+  },
+)
