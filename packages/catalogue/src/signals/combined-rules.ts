@@ -1,4 +1,4 @@
-// What signals mean together, rule by rule: an act, what must be told beside it and what must not. Those where money
+// What signals mean together, rule by rule: an act, what must be found beside it and what must not. Those where money
 // is are in money-rules.ts. What such a rule weighs is learnt (weights.json), by its name.
 
 import {

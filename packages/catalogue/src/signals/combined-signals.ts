@@ -33,15 +33,15 @@ interface FeaturePlace extends RuleFeature {
 export function combineSignals(
   definition: ToolDefinition,
   signals: readonly Signal[],
-  tell: EmitSignal,
+  emit: EmitSignal,
 ): SilencedSignals {
   const features = new Map<string, FeaturePlace>()
   for (const { feature, at, start, end } of signals)
     if (!features.has(feature)) features.set(feature, { at, start, end, kind: kindOf(feature) })
-  readKeeping(features, tell)
-  readAlone(features, tell)
+  readKeeping(features, emit)
+  readAlone(features, emit)
   const hidden = READ_LIST.match(features, NO_NOUNS)
-  tellMatches(hidden, tell)
+  emitMatches(hidden, emit)
   if (hidden.length > 0) return 'read'
   if (features.has('name:remove') || features.has('text:remove')) {
     const holder = holderOf(definition)
@@ -51,17 +51,17 @@ export function combineSignals(
   const reads = READS.some((feature) => features.has(feature))
   const acts = reads && features.has('name:nothing') ? 'isVerbThatActs' : 'isAct'
   if (!hasKind(features, acts)) return 'nothing'
-  const context = { features, tell, server: nounsOfServer(definition.server) }
+  const context = { features, emit, server: nounsOfServer(definition.server) }
   const spoken = ACT_LISTS.flatMap((list) => list.match(features, context.server))
-  tellMatches(spoken, tell)
+  emitMatches(spoken, emit)
   readMoney(definition, signals, context)
   readScreen(context)
   if (spoken.length === 0) return 'nothing'
   return spoken.some(({ feature }) => MONEY_RESTS.has(feature)) ? 'money' : 'act'
 }
 
-function tellMatches(matches: readonly RuleMatch[], tell: EmitSignal): void {
-  for (const { feature, place } of matches) tell(feature, place)
+function emitMatches(matches: readonly RuleMatch[], emit: EmitSignal): void {
+  for (const { feature, place } of matches) emit(feature, place)
 }
 
 /** Rules by which no money moves although it is spoken of. */
@@ -101,14 +101,14 @@ export type SilencedSignals = 'nothing' | 'act' | 'money' | 'read'
 
 interface SignalContext {
   readonly features: FeatureMap
-  readonly tell: EmitSignal
+  readonly emit: EmitSignal
   readonly server: ReadonlySet<Noun>
 }
 
 const READ = toRules(READ_RULES)
 const ACTS_AND_MONEY = [...toRules(ACT_RULES), ...toRules(MONEY_RULES)]
 
-/** The features that rules tell: each says what several signals mean together. */
+/** The features that rules emit: each says what several signals mean together. */
 export type CombinedFeature =
   | keyof typeof READ_RULES
   | keyof typeof ACT_RULES
@@ -119,7 +119,7 @@ export const COMBINED_FEATURES: ReadonlySet<string> = new Set(
   [...READ, ...ACTS_AND_MONEY].map(({ feature }) => feature),
 )
 
-/** Whether a feature is told by a rule: it speaks if the verbs are silent. */
+/** Whether a rule emits a feature: it speaks if the verbs are silent. */
 export function isCombined(feature: string): feature is CombinedFeature {
   return COMBINED_FEATURES.has(feature)
 }
@@ -181,23 +181,23 @@ const HOLDER_OF_TEXT = new RegExp(
 )
 
 /** Where the name is only a noun, the verb of the description is all there is. */
-function readAlone(features: FeatureMap, tell: EmitSignal): void {
+function readAlone(features: FeatureMap, emit: EmitSignal): void {
   if (!features.has('name:nothing')) return
   const heads = FAMILY_NAMES.filter((family) => features.has(`text:${family}`))
   const classes = new Set(heads.map((family) => classOf(family)))
   const [first] = heads
   const [only] = classes
   if (first !== undefined && only !== undefined && classes.size === 1)
-    tell(`alone:${only}`, features.get(`text:${first}`) as SignalSpan)
+    emit(`alone:${only}`, features.get(`text:${first}`) as SignalSpan)
 }
 
 /** A copy with a place to keep it is kept; one without is the answer. */
-function readKeeping(features: FeatureMap, tell: EmitSignal): void {
+function readKeeping(features: FeatureMap, emit: EmitSignal): void {
   for (const [name, place] of features)
     if (place.kind.isKept) {
       const file = features.has('arg:file') && !/=(?:fetch|retrieve|pull|record)$/.test(name)
       const somewhere = features.has('arg:saves') || features.has('says:saves it') || file
-      tell(somewhere ? 'keeps it somewhere' : 'keeps it nowhere', place)
+      emit(somewhere ? 'keeps it somewhere' : 'keeps it nowhere', place)
       return
     }
 }
@@ -208,18 +208,18 @@ const KEEPS =
 function readMoney(
   definition: ToolDefinition,
   signals: readonly Signal[],
-  { features, tell, server }: SignalContext,
+  { features, emit, server }: SignalContext,
 ): void {
   const money = server.has('money') || server.has('house') || hasKind(features, 'isMoney')
   if (money) {
     for (const { feature, at, start, end } of signals) {
       const deal = features.get(feature)?.kind.deal
-      if (deal !== undefined) tell(`deal with money:${deal}`, { at, start, end })
+      if (deal !== undefined) emit(`deal with money:${deal}`, { at, start, end })
     }
     // A draft moves no money until it is completed.
     const none = features.get('says:moves no money')
     const settles = hasKind(features, 'isSettled')
-    if (none !== undefined && !settles) tell('money that does not move', none)
+    if (none !== undefined && !settles) emit('money that does not move', none)
   }
   if (features.has('name:change') || features.has('text:change'))
     for (const { feature, at, start, end } of signals)
@@ -227,16 +227,16 @@ function readMoney(
         /^name\.act\+(?:price|deal)\./.test(feature) &&
         LIVE_PRICE.test(String(definition.name).slice(start, end))
       )
-        tell('changes a price', { at, start, end })
-  if (server.has('money') || server.has('house')) tell('server:money', WHOLE_NAME)
+        emit('changes a price', { at, start, end })
+  if (server.has('money') || server.has('house')) emit('server:money', WHOLE_NAME)
 }
 
-function readScreen({ features, tell, server }: SignalContext): void {
+function readScreen({ features, emit, server }: SignalContext): void {
   const picture = PICTURES.find((feature) => features.has(feature))
   const kept = features.has('arg:saves')
   if (picture !== undefined && !kept && (server.has('screen') || hasKind(features, 'isScreen')))
-    tell('pictures a screen', features.get(picture) as SignalSpan)
-  if (server.has('device')) tell('server:device', WHOLE_NAME)
+    emit('pictures a screen', features.get(picture) as SignalSpan)
+  if (server.has('device')) emit('server:device', WHOLE_NAME)
 }
 
 const DEAL = /^(name|text)\.(?:act|none)\+deal\.(object|near)$/

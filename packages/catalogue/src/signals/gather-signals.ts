@@ -11,11 +11,11 @@ import type { EmitSignal, Signal } from './signal.ts'
 
 export function gatherSignals(definition: ToolDefinition): Signal[] {
   const signals: Signal[] = []
-  const tell = teller(signals)
-  readName(text(definition.name), text(definition.server), tell)
-  tellTexts(definition, signals, tell)
-  readSchema(definition.inputSchema, tell)
-  const silent = SILENT[combineSignals(definition, signals, tell)]
+  const emit = emitInto(signals)
+  readName(text(definition.name), text(definition.server), emit)
+  emitTexts(definition, signals, emit)
+  readSchema(definition.inputSchema, emit)
+  const silent = SILENT[combineSignals(definition, signals, emit)]
   return silent === undefined ? signals : signals.filter(({ feature }) => !silent.test(feature))
 }
 
@@ -31,17 +31,17 @@ const SILENT: Readonly<Record<SilencedSignals, RegExp | undefined>> = {
 /** What the text said the last time: an account asks again with words of the name alone gone. */
 let last: { readonly of: string; readonly signals: readonly Signal[] } = { of: '', signals: [] }
 
-function tellTexts(definition: ToolDefinition, signals: Signal[], tell: EmitSignal): void {
+function emitTexts(definition: ToolDefinition, signals: Signal[], emit: EmitSignal): void {
   const described = text(definition.description)
   if (described !== '' && described === last.of) return void signals.push(...last.signals)
   const before = signals.length
-  if (described.trim() !== '') readText(described, '/description', tell)
-  else if (text(definition.title) !== '') readText(text(definition.title), '/title', tell)
-  else tell('text:nothing', { at: '/description', start: 0, end: 0 })
+  if (described.trim() !== '') readText(described, '/description', emit)
+  else if (text(definition.title) !== '') readText(text(definition.title), '/title', emit)
+  else emit('text:nothing', { at: '/description', start: 0, end: 0 })
   if (described.trim() !== '') last = { of: described, signals: signals.slice(before) }
 }
 
-function teller(signals: Signal[]): EmitSignal {
+function emitInto(signals: Signal[]): EmitSignal {
   return (feature, { at, start, end }, amount = 1) => {
     signals.push({ feature, amount, at, start, end })
   }
@@ -52,7 +52,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Each feature once, with the largest amount it was told with: saying it twice proves no more. */
+/** Each feature once, with the largest amount it was emitted with: saying it twice proves no more. */
 export function amountsOf(signals: readonly Signal[]): Map<string, number> {
   const amounts = new Map<string, number>()
   for (const { feature, amount } of signals) {

@@ -16,20 +16,20 @@ const STRONG_HEADS =
   /^(get|list|create|delete|update|search|fetch|remove|send|read|find)([a-z]{4,})$/
 const NOT_COMPOUND = /^(ing|able|ment|ness|tion|ings|iness|ening|ready|ener|eners)/
 
-/** What the name says: the act's words are told with their place. */
-export function readName(name: string, server: string, tell: EmitSignal): void {
+/** What the name says: the act's words are emitted with their place. */
+export function readName(name: string, server: string, emit: EmitSignal): void {
   const words = withoutServer(splitNameWords(name), server)
   const head = headOf(words)
   const works = head !== undefined && (rehearses(words) || worksOut(words, words.indexOf(head)))
   const read = head !== undefined && (works || isVerbOf('Read', head.text))
-  if (head === undefined) tellNouns(words, tell)
+  if (head === undefined) emitNouns(words, emit)
   else {
-    if (works) tell('name:render', place(head))
-    else tellVerb('name', head, tell)
+    if (works) emit('name:render', place(head))
+    else emitVerb('name', head, emit)
     for (let at = words.indexOf(head) + 1; at < words.length; at++) {
       const word = words[at] as WordSpan
       const joined = JOINS.has(words[at - 1]?.text ?? '')
-      if (joined && verbAt(word.text) !== undefined) tellVerb('name.and', word, tell)
+      if (joined && verbAt(word.text) !== undefined) emitVerb('name.and', word, emit)
     }
   }
   const kind = head === undefined ? 'none' : read ? 'read' : 'act'
@@ -37,10 +37,10 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
   // A draft order is none, until it is completed.
   const settles = head !== undefined && (verbAt(head.text)?.families.includes('settle') ?? false)
   words.forEach((word, index) => {
-    if (word.text === 'call' && kind === 'act') tell('call:name', place(word))
+    if (word.text === 'call' && kind === 'act') emit('call:name', place(word))
     if (word === head) return
     if (isCreditNote(words, index) && kind !== 'read')
-      tell(NOUNS_OF_NAME[kind]('money', word === object), place(word))
+      emit(NOUNS_OF_NAME[kind]('money', word === object), place(word))
     for (const noun of nounsAt(word.text)) {
       if (
         noun === 'answer' ||
@@ -52,7 +52,7 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
       // `deploy_token` deploys a token, `create_deploy_token` makes one for deploys.
       const isOther = OTHER_DEALS.has(before) && words[index - 1] !== head
       if (DEALS.has(noun) && isOther && !(before === 'draft' && settles)) continue
-      tell(NOUNS_OF_NAME[kind](noun, word === object), place(word))
+      emit(NOUNS_OF_NAME[kind](noun, word === object), place(word))
     }
   })
 }
@@ -64,14 +64,14 @@ function rehearses(words: readonly WordSpan[]): boolean {
 }
 
 /** The families of a verb share its amount; the word also speaks for itself. */
-function tellVerb(zone: 'name' | 'name.and', word: WordSpan, tell: EmitSignal): void {
+function emitVerb(zone: 'name' | 'name.and', word: WordSpan, emit: EmitSignal): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
   const span = place(word)
   const features = zone === 'name' ? OF_NAME : OF_JOINED_NAME
   for (const family of verb.families)
-    tell(features.get(family) as string, span, 1 / verb.families.length)
-  tell((zone === 'name' ? wordOfName : wordOfJoinedName)(verb.base), span)
+    emit(features.get(family) as string, span, 1 / verb.families.length)
+  emit((zone === 'name' ? wordOfName : wordOfJoinedName)(verb.base), span)
 }
 
 const OF_NAME = familyFeatures('name')
@@ -123,13 +123,13 @@ const PARTS = toWordSet(
 )
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 
-function tellNouns(words: readonly WordSpan[], tell: EmitSignal): void {
+function emitNouns(words: readonly WordSpan[], emit: EmitSignal): void {
   // `agent_is_stopped`, `has_access`: a question.
   const asks = words.slice(0, -1).find(({ text }) => QUESTIONS.has(text))
-  if (asks !== undefined) return tell('name:judge', place(asks))
+  if (asks !== undefined) return emit('name:judge', place(asks))
   const last = words.findLast(({ text }) => nounsAt(text).includes('answer'))
-  if (last !== undefined) tell('name:answer', place(last))
-  else tell('name:nothing', { at: '/name', start: 0, end: 0 })
+  if (last !== undefined) emit('name:answer', place(last))
+  else emit('name:nothing', { at: '/name', start: 0, end: 0 })
 }
 
 const QUESTIONS = new Set(['is', 'are', 'has', 'does'])

@@ -6,7 +6,7 @@ import type { EmitSignal } from './signal.ts'
 import type { Family } from './verbs.ts'
 
 /** The act in a script without words: where the verb ends the sentence the last one, else the first. */
-export function readOtherScript(text: string, at: string, end: number, tell: EmitSignal): boolean {
+export function readOtherScript(text: string, at: string, end: number, emit: EmitSignal): boolean {
   if (!OTHER_LETTER.test(text)) return false
   const stop = text.slice(0, end).search(/[。\n]|\. /u)
   const cut = text.slice(0, stop < 0 ? end : stop)
@@ -23,10 +23,10 @@ export function readOtherScript(text: string, at: string, end: number, tell: Emi
   verbs.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
   const [head, ...others] = verbs
   if (head === undefined) return false
-  tell(`text:${head.family}`, { at, start: head.start, end: head.end })
+  emit(`text:${head.family}`, { at, start: head.start, end: head.end })
   for (const { family, start, end: stopAt } of others)
     if (ALSO.test(looked.slice(Math.max(0, start - 2), start)))
-      tell(`text.and:${family}`, { at, start, end: stopAt })
+      emit(`text.and:${family}`, { at, start, end: stopAt })
   return true
 }
 

@@ -18,13 +18,13 @@ const CRUD = /\bcrud\b/i
 /** `Versions: get, publish, remove`: a list of acts at the head of a text. */
 const HEADED = /^[\p{L} ]{2,30}: (?=\w+, \w+)/u
 
-export function readPhrases(text: string, at: string, end: number, tell: EmitSignal): void {
+export function readPhrases(text: string, at: string, end: number, emit: EmitSignal): void {
   const looked = end < text.length ? text.slice(0, end) : text
-  tellPhrases(lower(looked), at, tell)
-  readOffered(looked, at, tell)
+  emitPhrases(lower(looked), at, emit)
+  readOffered(looked, at, emit)
   const crud = CRUD.exec(looked)
   if (crud !== null)
-    tell('acts:Destructive', { at, start: crud.index, end: crud.index + crud[0].length })
+    emit('acts:Destructive', { at, start: crud.index, end: crud.index + crud[0].length })
 }
 
 /** The patterns ask for small letters: ignoring the case costs them half their time. */
@@ -67,7 +67,7 @@ function findPhrases(looked: string): number {
 const CHOICE = /\buse (?:this )?(?:tool )?(?:when|instead|if)\b/
 const OF_THIS_ONE: ReadonlySet<Phrase> = new Set<Phrase>(['runs anything', 'runs now'])
 
-function tellPhrases(looked: string, at: string, tell: EmitSignal): void {
+function emitPhrases(looked: string, at: string, emit: EmitSignal): void {
   const bits = findPhrases(looked)
   if (bits === 0) return
   // What follows is about the choice of a tool, and speaks of others.
@@ -78,12 +78,12 @@ function tellPhrases(looked: string, at: string, tell: EmitSignal): void {
     pattern.lastIndex = 0
     for (let found = pattern.exec(looked); found !== null; found = pattern.exec(looked))
       if (found.index < end)
-        tell(`says:${phrase}`, { at, start: found.index, end: found.index + found[0].length })
+        emit(`says:${phrase}`, { at, start: found.index, end: found.index + found[0].length })
   }
 }
 
 /** The worst of the acts that a text lists; one alone is no list. */
-export function readOffered(text: string, at: string, tell: EmitSignal, feature = 'acts'): void {
+export function readOffered(text: string, at: string, emit: EmitSignal, feature = 'acts'): void {
   let worst: { category: Category; start: number; end: number } | undefined
   let count = 0
   OFFER.lastIndex = 0
@@ -102,5 +102,5 @@ export function readOffered(text: string, at: string, tell: EmitSignal, feature 
     }
   }
   if (worst !== undefined && count > 1)
-    tell(`${feature}:${worst.category}`, { at, start: worst.start, end: worst.end })
+    emit(`${feature}:${worst.category}`, { at, start: worst.start, end: worst.end })
 }

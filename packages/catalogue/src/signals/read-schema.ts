@@ -30,22 +30,22 @@ const FEATURES_OF_KINDS = Object.entries(ARGUMENT_KINDS).map(
   ([kind, pattern]) => [`arg:${kind}`, pattern] as const,
 )
 
-export function readSchema(schema: JsonValue | undefined, tell: EmitSignal): void {
-  const walk = { left: SCHEMA_PROPERTIES_MAX, names: 0, ids: 0, tell }
+export function readSchema(schema: JsonValue | undefined, emit: EmitSignal): void {
+  const walk = { left: SCHEMA_PROPERTIES_MAX, names: 0, ids: 0, emit }
   readObject(schema, { key: 'inputSchema' }, 0, walk)
   const whole = { at: '/inputSchema', start: 0, end: 0 }
-  if (walk.names === 0) tell('args:none', whole)
-  else if (walk.ids === walk.names) tell('args:only an id', whole)
+  if (walk.names === 0) emit('args:none', whole)
+  else if (walk.ids === walk.names) emit('args:only an id', whole)
 }
 
 interface SchemaWalk {
   left: number
   names: number
   ids: number
-  readonly tell: EmitSignal
+  readonly emit: EmitSignal
 }
 
-/** A place in the schema; its pointer is written only where something is told. */
+/** A place in the schema; its pointer is written only where a signal is emitted. */
 interface SchemaPath {
   readonly up?: SchemaPath
   readonly key: string
@@ -93,29 +93,29 @@ function readProperties(
       if (NAMES_A_THING.test(name)) walk.ids++
     }
     const { features, chooses, switches, effect } = argumentOf(name)
-    if (features.length > 0) tellArgument(features, here, depth, walk.tell)
+    if (features.length > 0) emitArgument(features, here, depth, walk.emit)
     if (switches && depth === 0 && isObject(property) && property.type === 'boolean')
-      walk.tell('arg:acts', { at: pointerOf(here), start: 0, end: 0 })
+      walk.emit('arg:acts', { at: pointerOf(here), start: 0, end: 0 })
     if (effect !== undefined && depth === 0 && isObject(property) && hasEffect(effect, property))
-      walk.tell('arg:has an effect', { at: pointerOf(here), start: 0, end: 0 })
+      walk.emit('arg:has an effect', { at: pointerOf(here), start: 0, end: 0 })
     // `repeat.method`, `webhook.method`: how a part of it works, not what the tool does.
     if (chooses && isObject(property) && !(depth > 0 && name === 'method')) {
       const reaches = names.some((key) => REACHES.test(key))
-      readChoices(name, property, pointerOf(here), reaches, walk.tell)
+      readChoices(name, property, pointerOf(here), reaches, walk.emit)
     }
     readObject(property, here, depth + 1, walk)
   }
 }
 
-function tellArgument(
+function emitArgument(
   features: readonly string[],
   here: SchemaPath,
   depth: number,
-  tell: EmitSignal,
+  emit: EmitSignal,
 ): void {
   const place = { at: pointerOf(here), start: 0, end: 0 }
-  if (depth === 0) for (const feature of features) tell(feature, place)
-  else for (const [feature, deep] of DEEP) if (features.includes(feature)) tell(deep, place)
+  if (depth === 0) for (const feature of features) emit(feature, place)
+  else for (const [feature, deep] of DEEP) if (features.includes(feature)) emit(deep, place)
 }
 
 function hasEffect(effect: ArgumentEffect, property: JsonObject): boolean {
@@ -161,7 +161,7 @@ function readChoices(
   property: JsonObject,
   at: string,
   reaches: boolean,
-  tell: EmitSignal,
+  emit: EmitSignal,
 ): void {
   const sure = CHOOSES.test(name)
   const choices = choicesOf(property, at)
@@ -183,9 +183,9 @@ function readChoices(
   if (worst !== undefined && known * 3 >= choices.length)
     for (const { value, place } of choices)
       if (toCategory(value) === worst)
-        tell(`${sure ? 'choice' : 'mode'}:${worst}`, { at: place, start: 0, end: value.length })
+        emit(`${sure ? 'choice' : 'mode'}:${worst}`, { at: place, start: 0, end: value.length })
   if (choices.length === 0 && sure && typeof property.description === 'string')
-    readOffered(`actions: ${property.description}`, below(at, 'description'), tell, 'choice')
+    readOffered(`actions: ${property.description}`, below(at, 'description'), emit, 'choice')
 }
 
 export interface SchemaChoice {

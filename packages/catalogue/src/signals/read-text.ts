@@ -120,11 +120,11 @@ const PREPOSITIONS = toWordSet(
   'in for to of from with using by at on into through via as over under and or',
 )
 
-export function readText(text: string, at: string, tell: EmitSignal): void {
+export function readText(text: string, at: string, emit: EmitSignal): void {
   const end = Math.min(text.length, TEXT_CHARS_MAX)
-  readPhrases(text, at, end, tell)
+  readPhrases(text, at, end, emit)
   // Words of ours in a sentence of another script are names: `email`, `list_products`.
-  if (OTHER_LETTER.test(text.slice(0, HEAD_CHARS)) && readOtherScript(text, at, end, tell)) return
+  if (OTHER_LETTER.test(text.slice(0, HEAD_CHARS)) && readOtherScript(text, at, end, emit)) return
   let isFound = false
   let start = 0
   for (let count = 0; count < SENTENCES_MAX && start < end; count++) {
@@ -134,12 +134,12 @@ export function readText(text: string, at: string, tell: EmitSignal): void {
     SCENE.lastIndex = start
     if (!SCENE.test(text)) {
       const words = splitText(text, start, stop)
-      if (isFound) readLater(words, text, at, tell)
-      else isFound = readAct(words, text, at, tell) || (count === 0 && isUnlistedAct(words))
+      if (isFound) readLater(words, text, at, emit)
+      else isFound = readAct(words, text, at, emit) || (count === 0 && isUnlistedAct(words))
     }
     start = stop + 1
   }
-  if (!isFound && !readOtherScript(text, at, end, tell)) readThing(text, at, end, tell)
+  if (!isFound && !readOtherScript(text, at, end, emit)) readThing(text, at, end, emit)
 }
 
 /**
@@ -161,14 +161,14 @@ function isUnlistedAct(words: readonly WordSpan[]): boolean {
 }
 
 /** A text without an act names what is answered: `Latest price of a symbol`, `How each member voted`. */
-function readThing(text: string, at: string, end: number, tell: EmitSignal): void {
+function readThing(text: string, at: string, end: number, emit: EmitSignal): void {
   const words = splitText(text, 0, cutAt(text, 0, end))
   const [first] = words
   if (first === undefined || words.length < THING_WORDS_MIN) return
   const agent = words.find(({ text: word }) => nounsAt(word).includes('agent'))
-  if (agent !== undefined) tell('text.none+agent.near', toSignalSpan(at, agent))
+  if (agent !== undefined) emit('text.none+agent.near', toSignalSpan(at, agent))
   const acts = words.filter(({ text: word }) => ACT_NOUNS.has(word))
-  for (const act of acts) tell(`text.noun:${ACT_NOUNS.get(act.text)}`, toSignalSpan(at, act))
+  for (const act of acts) emit(`text.noun:${ACT_NOUNS.get(act.text)}`, toSignalSpan(at, act))
   if (acts.length > 0) return
   // `Reconciles a statement`, `Rest to regain health`: a verb that nobody knows, and no answer.
   if (AFTER_A_VERB.test(words[1]?.text ?? '') && !ASKS.test(first.text)) return
@@ -176,7 +176,7 @@ function readThing(text: string, at: string, end: number, tell: EmitSignal): voi
   const answer = ASKS.test(first.text)
     ? first
     : words.find(({ text: word }) => nounsAt(word).includes('answer'))
-  if (answer !== undefined) tell('text:answer', toSignalSpan(at, answer))
+  if (answer !== undefined) emit('text:answer', toSignalSpan(at, answer))
 }
 
 /** Acts as nouns, in a text that has no verb: `path editing`, `account deletion`. */
@@ -212,40 +212,40 @@ function cutAt(text: string, start: number, end: number): number {
 }
 
 /** The sentence of the act; false where no verb heads it. */
-function readAct(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): boolean {
+function readAct(words: readonly WordSpan[], text: string, at: string, emit: EmitSignal): boolean {
   // `What happened: prompts, turns, calls` lists things, although each of them may be a verb.
   const lists = ASKS.test(words[0]?.text ?? '')
   const verbs = verbsOf(words, text).filter(({ text: word }) => !(lists && verbAt(word)?.nounish))
   const [head, ...others] = verbs
   if (head === undefined || isListed(words, head)) return false
   const works = meantFamily(words, head)
-  if (works !== undefined) tell(`text:${works}`, toSignalSpan(at, head))
-  else tellVerb('text', head, at, tell)
+  if (works !== undefined) emit(`text:${works}`, toSignalSpan(at, head))
+  else emitVerb('text', head, at, emit)
   const joined: WordSpan[] = [head]
   for (const other of others) {
     const how = joinOf(text, words, joined.at(-1) as WordSpan, other)
     if (how === 'and') joined.push(other)
     const index = words.indexOf(other)
     if (how === 'beside' && text[other.start - 1] === '(' && isDone(words, index))
-      tellVerb('text.also', other, at, tell)
+      emitVerb('text.also', other, at, emit)
     // `Review a request and post the findings`: what reads acts as well.
     if (isVerbOf('Read', head.text) && !isVerbOf('Read', other.text) && isThen(words, index))
-      tellVerb('text.also', other, at, tell)
-    tellVerb(
+      emitVerb('text.also', other, at, emit)
+    emitVerb(
       how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
       other,
       at,
-      tell,
+      emit,
     )
   }
   const acts = works === undefined ? joined : joined.slice(1)
-  if (joined.length > 1) tellWorst(acts, text, at, tell)
+  if (joined.length > 1) emitWorst(acts, text, at, emit)
   readObject(
     words,
     head,
     verbs.some((verb) => !(verb === head && works !== undefined) && !isVerbOf('Read', verb.text)),
     at,
-    tell,
+    emit,
   )
   return true
 }
@@ -257,7 +257,7 @@ function isListed(words: readonly WordSpan[], head: WordSpan): boolean {
 }
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
-function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
+function emitWorst(acts: readonly WordSpan[], text: string, at: string, emit: EmitSignal): void {
   let worst: { act: WordSpan; category: Category } | undefined
   for (const act of acts) {
     const category = isStatement(text, act) ? 'Execute' : worstActOf(act.text, worst?.category)
@@ -267,7 +267,7 @@ function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: Em
   // `add or remove` takes back what it did.
   const pair =
     acts.some((act) => PUTS.test(act.text)) && /^(?:removes?|un\w+)$/.test(worst.act.text)
-  tell(`acts:${pair ? 'Write' : worst.category}`, toSignalSpan(at, worst.act))
+  emit(`acts:${pair ? 'Write' : worst.category}`, toSignalSpan(at, worst.act))
 }
 
 const PUTS = /^(?:add|save|attach|assign|like|star|follow|pin|bookmark)s?$/
@@ -283,7 +283,7 @@ function readObject(
   head: WordSpan,
   acts: boolean,
   at: string,
-  tell: EmitSignal,
+  emit: EmitSignal,
 ): void {
   const from = words.indexOf(head) + 1
   let object = words.length - 1
@@ -296,24 +296,24 @@ function readObject(
   words.forEach((word, index) => {
     if (word === head) return
     for (const noun of nounsAt(word.text)) {
-      if (noun === 'lore' && !acts) tell('text.read+lore', toSignalSpan(at, word))
+      if (noun === 'lore' && !acts) emit('text.read+lore', toSignalSpan(at, word))
       if (noun === 'answer' || noun === 'lore' || (!acts && noun !== 'secret')) continue
       if (DEALS.has(noun) && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
-      tell(nounFeature(noun, index === object), toSignalSpan(at, word))
+      emit(nounFeature(noun, index === object), toSignalSpan(at, word))
     }
   })
 }
 
-function readLater(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
+function readLater(words: readonly WordSpan[], text: string, at: string, emit: EmitSignal): void {
   const verbs = verbsOf(words.slice(0, LATER_WORDS_MAX), text)
   const head = verbs[0]
   if (head === undefined) return
-  tellVerb('text.later', head, at, tell)
+  emitVerb('text.later', head, at, emit)
   // `Sets the default store.`: what it does as well; `Set …` may be advice to the model.
   const also = words.find(
     (_, index) => (index === 0 || words[index - 1]?.text === 'and') && isDone(words, index),
   )
-  if (also !== undefined) tellVerb('text.also', also, at, tell)
+  if (also !== undefined) emitVerb('text.also', also, at, emit)
 }
 
 /** `and book the hotels`, `then move them`: a further act, and not one more thing. */
@@ -433,13 +433,13 @@ function isDenial(text: string): boolean {
   return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
 }
 
-function tellVerb(zone: keyof typeof OF_TEXT, word: WordSpan, at: string, tell: EmitSignal): void {
+function emitVerb(zone: keyof typeof OF_TEXT, word: WordSpan, at: string, emit: EmitSignal): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
   const place = toSignalSpan(at, word)
   for (const family of verb.families)
-    tell(OF_TEXT[zone].get(family) as string, place, 1 / verb.families.length)
-  if (zone === 'text') tell(wordOfText(verb.base), place)
+    emit(OF_TEXT[zone].get(family) as string, place, 1 / verb.families.length)
+  if (zone === 'text') emit(wordOfText(verb.base), place)
 }
 
 const OF_TEXT = {

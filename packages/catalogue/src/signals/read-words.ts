@@ -75,14 +75,14 @@ export function wordsOfArgument(argument: string): string[] {
 /** Calls back with the arguments that are read and with the values to choose of each. */
 export function eachArgument(
   properties: JsonObject,
-  tell: (argument: string, values: readonly unknown[]) => void,
+  emit: (argument: string, values: readonly unknown[]) => void,
 ): void {
   let left = READ_ARGUMENTS_MAX
   for (const argument in properties) {
     if (left-- === 0) return
     const property = properties[argument]
     const values = isObject(property) && Array.isArray(property.enum) ? property.enum : NO_VALUES
-    tell(
+    emit(
       argument,
       values.length > ARGUMENT_VALUES_MAX ? values.slice(0, ARGUMENT_VALUES_MAX) : values,
     )

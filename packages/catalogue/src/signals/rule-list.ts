@@ -11,13 +11,13 @@ type Patterns = FeaturePattern | readonly FeaturePattern[]
 export interface RuleCase {
   /** The act, by its verb or family; its place is the evidence. */
   readonly act: Patterns
-  /** What else must be told. */
+  /** What else must be found. */
   readonly with?: Patterns
   /** A noun of the server's name that does in place of `with`. */
   readonly server?: Noun
-  /** What must be told besides, in every case. */
+  /** What must be found besides, in every case. */
   readonly and?: Patterns
-  /** What must not be told. */
+  /** What must not be found. */
   readonly without?: Patterns
   /** A noun that the server's name must have. */
   readonly in?: Noun
@@ -25,12 +25,12 @@ export interface RuleCase {
   readonly notIn?: Noun
 }
 
-/** The cases of rules, by the feature that is told if one of the cases holds. */
+/** The cases of rules, by the feature that is emitted if one of the cases holds. */
 export type RuleTable = Readonly<Record<string, readonly RuleCase[]>>
 
 /** A case of a rule, as it is matched. */
 export interface Rule {
-  /** The feature that is told if it holds. */
+  /** The feature that is emitted if it holds. */
   readonly feature: string
   readonly act: RegExp
   readonly with: RegExp | undefined
