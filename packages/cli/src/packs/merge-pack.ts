@@ -9,6 +9,7 @@ import {
   lineBreakOf,
   lineStart,
   nextLine,
+  type TextEdit,
 } from '@sluice/policy/document/edit-mapping'
 import { findPair, getRange } from '@sluice/policy/document/parse-yaml'
 import { globMatches, isGlob, parseGlob } from '@sluice/policy/language/glob'
@@ -19,6 +20,7 @@ import {
   isPair,
   isScalar,
   isSeq,
+  type Pair,
   parseDocument,
   stringify,
   type YAMLMap,
@@ -63,12 +65,13 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
   const added: Record<string, number> = {}
   const kept: string[] = []
   const leftOut: string[] = []
-  let merged = text
-  const root = parseDocument(text).contents
+  const comment = ` From the pack \`${pack.name}\`.`
+  const edits: TextEdit[] = []
+  const newSections: SectionEntries[] = []
+  const document = parseDocument(text)
+  const root = document.contents
   if (!isMap(root) || root.flow === true) throw new Error('it is written in brackets, like JSON')
   for (const section of sections) {
-    // Parsed again for each section: the places have moved.
-    const document = parseDocument(merged)
     const existing = entriesOf(document, section)
     const fresh = listEntries(packText, packDocument, section).flatMap((entry) => {
       const fitting = fitEntry(entry, section, options)
@@ -79,13 +82,15 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
     })
     if (fresh.length === 0) continue
     added[section] = fresh.length
-    merged = insertEntries(merged, document, {
-      section,
-      entries: fresh,
-      comment: ` From the pack \`${pack.name}\`.`,
-    })
+    const pair = findPair(root as YAMLMap, section)
+    const entries = { section, entries: fresh, comment }
+    if (pair === undefined) newSections.push(entries)
+    else edits.push(insertEntries(text, pair, entries))
   }
-  assertContains(parseDocument(merged).toJS(), parseDocument(text).toJS())
+  // From the end of the text to its beginning, so that every place is still where it was found.
+  edits.sort((a, b) => b.start - a.start)
+  const merged = newSections.reduce(appendSection, edits.reduce(applyEdit, text))
+  assertContains(parseDocument(merged).toJS(), document.toJS())
   return { text: merged, added, kept, leftOut }
 }
 
@@ -162,22 +167,25 @@ interface SectionEntries {
   readonly comment: string
 }
 
-function insertEntries(
-  text: string,
-  document: Document,
-  { section, entries, comment }: SectionEntries,
-): string {
+/** At the end of the policy, which has no such section. */
+function appendSection(text: string, section: SectionEntries): string {
   const end = lineBreakOf(text)
-  const splice = (at: number, put: string) => applyEdit(text, { start: at, end: at, text: put })
-  const block = (indent: string) =>
-    [`#${comment}`, ...entries.flatMap(({ lines }) => lines)]
-      .map((line) => `${indent}${line}${end}`)
-      .join('')
-  const pair = findPair(document.contents as YAMLMap, section)
-  if (pair === undefined) {
-    const gap = text.endsWith('\n') ? '' : end
-    return `${text}${gap}${end}${section}:${end}${block('  ')}`
-  }
+  const gap = text.endsWith('\n') ? '' : end
+  return `${text}${gap}${end}${section.section}:${end}${writeEntries(section, '  ', end)}`
+}
+
+function writeEntries({ entries, comment }: SectionEntries, indent: string, end: string): string {
+  return [`#${comment}`, ...entries.flatMap(({ lines }) => lines)]
+    .map((line) => `${indent}${line}${end}`)
+    .join('')
+}
+
+/** The edit that adds entries to a section of the policy. */
+function insertEntries(text: string, pair: Pair, added: SectionEntries): TextEdit {
+  const { section, entries, comment } = added
+  const end = lineBreakOf(text)
+  const splice = (at: number, put: string): TextEdit => ({ start: at, end: at, text: put })
+  const block = (indent: string): string => writeEntries(added, indent, end)
   const node = pair.value
   if (!isMap(node) && !isSeq(node)) {
     if (!isScalar(node) || node.value !== null) throw new Error(`\`${section}\` has no entries`)
@@ -200,7 +208,8 @@ function insertEntries(
   )
   const before = text.slice(0, at).trimEnd()
   const comma = node.items.length === 0 || before.endsWith(',') ? '' : ','
-  return `${before}${comma}${end}  #${comment}${end}  ${written.join(`,${end}  `)}${end}${text.slice(at)}`
+  const lines = `${comma}${end}  #${comment}${end}  ${written.join(`,${end}  `)}${end}`
+  return { start: before.length, end: at, text: lines }
 }
 
 /** Nothing of the policy may be lost or changed on the way. */
