@@ -2,7 +2,7 @@
 // limits count on, approvals are what they were, labels hold, the agent ends its run, the ledger is one chain.
 
 import { hash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -147,6 +147,23 @@ async function expectGoesOn(gate: RunningGate, story: Story): Promise<void> {
   expect(JSON.stringify(await askAgents(gate, 'wasm_agent_prompt', prompt))).toContain('response')
 }
 
+/** Records of before and after have a proof each, against a checkpoint of the version that was made then. */
+async function expectProven(data: string, seqs: readonly number[]): Promise<void> {
+  const checkpoint = join(data, 'ledger-checkpoints.jsonl')
+  const proof = join(scratchDirectory(), 'proof.json')
+  const versions: number[] = []
+  for (const seq of seqs) {
+    expect(
+      await sluice(['ledger', 'prove', `${seq}`, '--data', data, '--out', proof]),
+    ).toMatchObject({ code: 0 })
+    versions.push(JSON.parse(readFileSync(proof, 'utf8')).version)
+    const check = ['ledger', 'verify', '--proof', proof, '--checkpoint', checkpoint, '--data', data]
+    expect(await sluice(check)).toMatchObject({ code: 0 })
+    rmSync(proof)
+  }
+  expect(versions).toEqual([1, 1, 2])
+}
+
 /** Before and after; `slow` also four times outside of the standing approval. */
 const ARRIVALS = { write: WRITES_MAX, fail: 2, read: 1, slow: STANDING_CALLS + 4 }
 
@@ -158,8 +175,9 @@ test.each(VERSIONS)('a data directory of %s goes on', async (version) => {
   await expectGoesOn(gate, story)
   await gate.stop()
   expect(countCalls(join(folder, 'calls.log'))).toEqual(ARRIVALS)
-  const verified = await sluiceJson(['ledger', 'verify', '--data', data])
+  const verified = await sluiceJson(['ledger', 'verify', '--tree', '--data', data])
   expect(verified).toMatchObject({ ok: true })
+  await expectProven(data, [1, before.length, verified.head.seq])
   expect(recordsOf({ data }).slice(0, before.length)).toEqual(before)
 })
 

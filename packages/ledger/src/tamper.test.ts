@@ -10,8 +10,8 @@ import { spread } from '../../../test/support/runs.ts'
 import { BlockWriter, listRecordSpans, recordText } from './chain/block.ts'
 import { type Checkpoint, makeCheckpoint } from './chain/checkpoint.ts'
 import { readCheckpoints } from './chain/checkpoint-file.ts'
-import { Peaks } from './chain/merkle.ts'
 import { blocksFrom } from './chain/read.ts'
+import { RecordTree } from './chain/record-tree.ts'
 import { decisionEntry } from './decision-entries.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { CHECKPOINTS_FILE, ledgerFile } from './records/files.ts'
@@ -90,10 +90,10 @@ test('rewritten unchanged, it verifies, and the last checkpoint covers all of it
 test('a root that its own signer made up is found if the tree is checked', () => {
   write(texts)
   const { checkpoint } = checkpoints.at(-1) as (typeof checkpoints)[number]
-  const tree = new Peaks()
-  for (let leaf = 0; leaf < checkpoint.seq; leaf++) tree.add(FIRST_HASH)
+  const tree = RecordTree.empty(2)
+  while (tree.seq < checkpoint.seq) tree.add(FIRST_HASH)
   const head = Buffer.from(checkpoint.head, 'hex').toString('latin1')
-  const made = makeCheckpoint({ seq: checkpoint.seq, head, tree, nowMs: 1 }, signer)
+  const made = makeCheckpoint({ head, tree, nowMs: 1 }, signer)
   expect(problems([{ checkpoint: made, where: 'here' }])).toEqual([])
   expect(problems([{ checkpoint: made, where: 'here' }], true)).toMatchObject([{ kind: 'forged' }])
 })
@@ -140,7 +140,7 @@ describe('every record, with all hashes recomputed', () => {
 describe('checkpoints', () => {
   test('forged in any part are found, and are ignored', () => {
     write(texts)
-    const [placed] = checkpoints
+    const placed = checkpoints.at(-1)
     const { checkpoint } = placed as (typeof checkpoints)[number]
     const other = signerForTests('other')
     const forged: Checkpoint[] = [
@@ -148,7 +148,9 @@ describe('checkpoints', () => {
       { ...checkpoint, time: '2020-01-01T00:00:00.000Z' },
       { ...checkpoint, head: '00'.repeat(32) },
       { ...checkpoint, root: '00'.repeat(32) },
+      { ...checkpoint, from: 1, before: checkpoint.root },
       { ...checkpoint, peaks: checkpoint.peaks.toReversed() },
+      { ...checkpoint, group: checkpoint.group.toReversed() },
       { ...checkpoint, signature: (checkpoints[1] as typeof placed)!.checkpoint.signature },
       { ...checkpoint, key: other.publicKey },
       { ...checkpoint, key: other.publicKey, signature: other.sign('anything') },
@@ -195,13 +197,13 @@ test('every record is proved to a holder of only a checkpoint, and no other is',
   write(texts)
   for (const { checkpoint } of [checkpoints[0], checkpoints.at(-1)] as typeof checkpoints)
     for (const seq of SEQS.filter((each) => each <= checkpoint.seq)) {
-      const proof = proveRecord(memory, seq, checkpoint.seq)
+      const proof = proveRecord(memory, seq, checkpoint)
       expect(checkProof(proof, checkpoint)).toMatchObject({ record: { seq } })
       const forged = { ...proof, record: proof.record.replace('stripe', 'strife') }
       expect(checkProof(forged, checkpoint)).toHaveProperty('fault')
     }
   const last = (checkpoints.at(-1) as (typeof checkpoints)[number]).checkpoint
-  const proof = proveRecord(memory, 100, last.seq)
+  const proof = proveRecord(memory, 100, last)
   for (const wrong of [
     { ...proof, seq: 101 },
     { ...proof, previous: '00'.repeat(32) },
@@ -209,5 +211,5 @@ test('every record is proved to a holder of only a checkpoint, and no other is',
     { ...proof, size: 199 },
   ])
     expect(checkProof(wrong, last)).toHaveProperty('fault')
-  expect(() => proveRecord(memory, 201, last.seq)).toThrow('ends with record 200')
+  expect(() => proveRecord(memory, 201, last)).toThrow('ends with record 200')
 })

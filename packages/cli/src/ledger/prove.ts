@@ -2,8 +2,7 @@
 // who has the checkpoint and shall see no other record. `sluice ledger key`: who signs here.
 
 import { escapeUnseenJson } from '@sluice/guard/show/visible-text'
-import { RecordIndex } from '@sluice/ledger/query/record-index'
-import { checkProof, proveRecord } from '@sluice/ledger/verify/proof'
+import { proveRecord } from '@sluice/ledger/verify/proof'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -45,32 +44,15 @@ function prove(seq: number, { data, checkpoint }: Options): string {
   return withLedger(data, (ledger) => {
     const beside = checkpoint === undefined
     const all = beside ? checkpointsBeside(data).toReversed() : readAllCheckpoints([checkpoint])
-    const placed = all.find((one) => one.checkpoint.seq >= seq)
+    const placed = all.find(({ checkpoint: { from, seq: last } }) => from < seq && seq <= last)
     if (placed === undefined)
       throw new ArgumentError(
         `no checkpoint is over record ${seq} yet`,
         'one is made within a minute, and when the gate ends',
       )
-    using index = openIndex(data, ledger)
-    const known = (first: number) => index?.subtree(first)
-    const size = placed.checkpoint.seq
-    const quick = proveRecord(ledger, seq, size, known)
-    // Rows of the index may have been edited: the chain is read if they do not lead to the root.
-    const isRight = 'record' in checkProof(quick, placed.checkpoint)
-    const proof = isRight ? quick : proveRecord(ledger, seq, size)
+    const proof = proveRecord(ledger, seq, placed.checkpoint)
     return `${escapeUnseenJson(JSON.stringify(proof, null, 2))}\n`
   })
-}
-
-/** Without one, as in a directory that may not be written, the whole chain is read. */
-function openIndex(...args: ConstructorParameters<typeof RecordIndex>): RecordIndex | undefined {
-  try {
-    const index = new RecordIndex(...args)
-    index.catchUp()
-    return index
-  } catch {
-    return undefined
-  }
 }
 
 const KEY_EXAMPLES = `

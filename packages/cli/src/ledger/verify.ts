@@ -122,7 +122,9 @@ function verifyProof(options: Options, output: Output): 0 | 1 {
     )
   const proof = readProof(readText(options.proof as string), options.proof as string)
   const checkpoints = readAllCheckpoints(options.checkpoint)
-  const placed = checkpoints.find(({ checkpoint }) => checkpoint.seq === proof.size)
+  const placed = checkpoints.find(
+    ({ checkpoint: { seq, version } }) => seq === proof.size && version === proof.version,
+  )
   if (placed === undefined)
     return printFault(output, `no checkpoint is over ${proof.size} records, which the proof is for`)
   const fault = findCheckpointFault(placed.checkpoint, key)

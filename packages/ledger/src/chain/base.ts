@@ -3,9 +3,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asBuffer } from '../store/as-buffer.ts'
-import { FIRST_HASH, fromHex } from '../store/chain-hash.ts'
+import { FIRST_HASH } from '../store/chain-hash.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import { Peaks } from './merkle.ts'
 
 export interface Base {
   /** The last record that was dropped; 0 if none was. */
@@ -30,12 +29,8 @@ export function readBase(database: DatabaseSync): Base {
   }
 }
 
-/** The tree of what was dropped; it continues from there. */
-export function restoreBaseTree(base: Base): Peaks {
-  if (base.checkpoint === undefined) return new Peaks()
-  return restoreTree(readCheckpoint(base.checkpoint, 'that replaces dropped records'))
-}
-
-export function restoreTree({ seq, peaks }: Checkpoint): Peaks {
-  return new Peaks(seq, peaks.map(fromHex))
+/** The checkpoint that replaces dropped records; undefined if none were. */
+export function readBaseCheckpoint(base: Base): Checkpoint | undefined {
+  if (base.checkpoint === undefined) return undefined
+  return readCheckpoint(base.checkpoint, 'that replaces dropped records')
 }

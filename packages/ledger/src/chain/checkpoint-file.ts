@@ -112,13 +112,16 @@ function linesFrom(handle: number, from: number, length: number): string[] {
 }
 
 /**
- * Keeps every tenth line and the last: few old checkpoints are needed, since each covers all before
+ * Keeps every tenth line and the last of each version: few old checkpoints are needed, since each covers all before
  * it. Written to a temporary file and renamed, so that a crash leaves one or the other.
  */
 export function thinCheckpoints(file: string, bytesMax = CHECKPOINT_FILE_THIN_BYTES): void {
   if (!existsSync(file) || statSync(file).size <= bytesMax) return
   const lines = readFileSync(file, 'utf8').split('\n').filter(isFull)
-  const kept = lines.filter((_, at) => at % 10 === 9 || at === lines.length - 1)
+  const start = '{"version":1'.length
+  const kept = lines.filter(
+    (line, at) => at % 10 === 9 || lines[at + 1]?.slice(0, start) !== line.slice(0, start),
+  )
   writeFileSync(`${file}.new`, `${kept.join('\n')}\n`, { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
 }

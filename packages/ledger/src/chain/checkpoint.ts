@@ -8,23 +8,31 @@ import { memoize } from '@sluice/policy/structures/memoize'
 import { isObject } from '@sluice/policy/values/json'
 import { LedgerError } from '../records/errors.ts'
 import { CHECKPOINT_TEXT_LENGTH_MAX } from '../records/limits.ts'
-import { fromHex, toHex } from '../store/chain-hash.ts'
-import { Peaks, peakCount } from './merkle.ts'
+import { toHex } from '../store/chain-hash.ts'
+import { peakCount } from './merkle.ts'
+import { countLeaves, RecordTree } from './record-tree.ts'
 
 export interface Checkpoint {
-  readonly version: 1
+  /** The version of the tree, see record-tree.ts. */
+  readonly version: 1 | 2
   /** Covers records 1 to this one. */
   readonly seq: number
+  /** The tree begins after this record: 0, or that of the last checkpoint of version 1. */
+  readonly from: number
   readonly time: string
   /** The hash after record `seq`, hex. */
   readonly head: string
   /** The root of the tree over all hashes up to there, in hex. */
   readonly root: string
   /**
-   * Of the same tree, hex: not signed, since the root is computed from them. A tree continues from
-   * them.
+   * `before`, `peaks` and `group` are not signed, since the root is computed from them. A tree continues from them. This
+   * is the root up to `from`, hex, which is the first leaf; undefined if `from` is 0.
    */
+  readonly before?: string
+  /** The peaks of the tree over the leaves that have all their records, hex. */
   readonly peaks: readonly string[]
+  /** Hashes of the records in the last leaf, hex; empty if it has all its records. */
+  readonly group: readonly string[]
   /** The signer's key, base64url. */
   readonly key: string
   readonly signature: string
@@ -36,26 +44,36 @@ export interface Signer {
   sign(text: string): string
 }
 
-export function makeCheckpoint(
-  at: { readonly seq: number; readonly head: string; readonly tree: Peaks; readonly nowMs: number },
-  signer: Signer,
-): Checkpoint {
+export interface CheckpointParts {
+  /** Over all records that the checkpoint covers. */
+  readonly tree: RecordTree
+  /** The hash after the last of them, 32 bytes as latin1. */
+  readonly head: string
+  readonly nowMs: number
+}
+
+export function makeCheckpoint({ head, nowMs, tree }: CheckpointParts, signer: Signer): Checkpoint {
+  const { before, from, group, peaks, root, seq, version } = tree
   const unsigned = {
-    version: 1,
-    seq: at.seq,
-    time: new Date(at.nowMs).toISOString(),
-    head: toHex(at.head),
-    root: toHex(at.tree.root),
-    peaks: at.tree.list.map(toHex),
+    version,
+    seq,
+    from,
+    time: new Date(nowMs).toISOString(),
+    head: toHex(head),
+    root: toHex(root),
+    ...(before === undefined ? {} : { before }),
+    peaks: peaks.map(toHex),
+    group: group.map(toHex),
     key: signer.publicKey,
-  } as const
+  }
   return { ...unsigned, signature: signer.sign(toStatement(unsigned)) }
 }
 
 /** The signed text: documented, so that others can verify it. */
-function toStatement(of: Omit<Checkpoint, 'signature' | 'peaks'>): string {
-  const { seq, time, head, root, key } = of
-  return `sluice checkpoint 1\nseq ${seq}\ntime ${time}\nhead ${head}\nroot ${root}\nkey ${key}\n`
+function toStatement(of: Omit<Checkpoint, 'signature' | 'before' | 'peaks' | 'group'>): string {
+  const { from, head, key, root, seq, time, version } = of
+  const begin = version === 1 ? '' : `from ${from}\n`
+  return `sluice checkpoint ${version}\nseq ${seq}\n${begin}time ${time}\nhead ${head}\nroot ${root}\nkey ${key}\n`
 }
 
 /**
@@ -67,8 +85,8 @@ export function findCheckpointFault(
 ): string | undefined {
   if (key !== undefined && checkpoint.key !== key)
     return `it is signed with the key ${checkpoint.key}, not with ${key}`
-  const tree = new Peaks(checkpoint.seq, checkpoint.peaks.map(fromHex))
-  if (toHex(tree.root) !== checkpoint.root) return 'its peaks do not make its root'
+  if (toHex(new RecordTree(checkpoint).root) !== checkpoint.root)
+    return 'its peaks do not make its root'
   const statement = Buffer.from(toStatement(checkpoint))
   const signature = Buffer.from(checkpoint.signature, 'base64url')
   if (!verify(null, statement, readPublicKey(checkpoint.key), signature))
@@ -77,27 +95,43 @@ export function findCheckpointFault(
 }
 
 export function checkpointText(checkpoint: Checkpoint): string {
-  return JSON.stringify(checkpoint)
+  if (checkpoint.version === 2) return JSON.stringify(checkpoint)
+  const { from: _from, group: _group, ...first } = checkpoint
+  return JSON.stringify(first)
 }
 
 export function readCheckpoint(text: string, where: string): Checkpoint {
   const value = parseCheckpointJson(text, where)
-  const { version, seq, time, head, root, peaks, key, signature } = value
+  const { version, seq, time, head, root, before, peaks, key, signature } = value
+  const { from, group } = version === 1 ? { from: 0, group: [] } : value
   const isGood =
-    version === 1 &&
-    typeof seq === 'number' &&
-    Number.isSafeInteger(seq) &&
-    seq > 0 &&
+    (version === 1 || version === 2) &&
+    isCount(from) &&
+    isCount(seq) &&
+    seq > from &&
     isText(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) &&
     isText(head, HEX) &&
     isText(root, HEX) &&
-    Array.isArray(peaks) &&
-    peaks.length === peakCount(seq) &&
-    peaks.every((peak) => isText(peak, HEX)) &&
+    (from === 0 ? before === undefined : isText(before, HEX)) &&
+    isHexList(peaks, peakCount(countLeaves({ version, from, seq }).whole)) &&
+    isHexList(group, countLeaves({ version, from, seq }).rest) &&
     isText(key, KEY) &&
     isText(signature, /^[\w-]{86}$/)
   if (!isGood) throw unreadable(where, 'it is not a checkpoint of a known version')
-  return { version, seq, time, head, root, peaks, key, signature } as Checkpoint
+  const first = from === 0 ? {} : { before }
+  return {
+    version,
+    seq,
+    from,
+    time,
+    head,
+    root,
+    ...first,
+    peaks,
+    group,
+    key,
+    signature,
+  } as Checkpoint
 }
 
 const HEX = /^[0-9a-f]{64}$/
@@ -105,6 +139,14 @@ const KEY = /^[\w-]{43}$/
 
 export function isPublicKey(text: string): boolean {
   return KEY.test(text)
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isHexList(value: unknown, length: number): boolean {
+  return Array.isArray(value) && value.length === length && value.every((one) => isText(one, HEX))
 }
 
 function isText(value: unknown, form: RegExp): value is string {

@@ -17,7 +17,7 @@ import {
 } from '../records/limits.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { toHex } from '../store/chain-hash.ts'
-import { readBase, restoreBaseTree, restoreTree } from './base.ts'
+import { readBase, readBaseCheckpoint } from './base.ts'
 import { eachHash } from './block.ts'
 import { type Checkpoint, findCheckpointFault, makeCheckpoint, type Signer } from './checkpoint.ts'
 import {
@@ -26,8 +26,8 @@ import {
   thinCheckpoints,
   truncatePartialLine,
 } from './checkpoint-file.ts'
-import { hashLeaf, type Peaks } from './merkle.ts'
 import { hashAt, readHead } from './read.ts'
+import { RecordTree } from './record-tree.ts'
 
 export interface CheckpointOptions {
   readonly signer: Signer
@@ -54,7 +54,7 @@ export class Checkpointer {
   readonly #now: () => number
   readonly #blocks: StatementSync
   readonly #timer: NodeJS.Timeout
-  readonly #tree: Peaks
+  readonly #tree: RecordTree
   /** Committed hashes that are not in the tree yet, as far as they need not be read. */
   #committed: CommittedHashes[] = []
   #bufferedRecords = 0
@@ -85,7 +85,7 @@ export class Checkpointer {
     // A checkpoint of another signer may have any peaks: the tree is then rebuilt.
     const own =
       last && findCheckpointFault(last, options.signer.publicKey) === undefined ? last : undefined
-    this.#tree = own ? restoreTree(own) : restoreBaseTree(base)
+    this.#tree = RecordTree.continue(own ?? readBaseCheckpoint(base))
     this.#hash = own ? (hashAt(database, own.seq) as string) : base.hash
     this.#last = own?.seq ?? 0
     // The first checkpoint follows the first record of this run.
@@ -111,7 +111,7 @@ export class Checkpointer {
     try {
       const { seq } = readHead(this.#database)
       if (seq <= this.#last) return
-      while (this.#tree.size < seq) this.#grow(seq)
+      while (this.#tree.seq < seq) this.#grow(seq)
       const handle = this.#openWal()
       if (handle !== undefined) {
         fdatasyncSync(handle)
@@ -151,7 +151,7 @@ export class Checkpointer {
     } catch (error) {
       return this.#failed(error as Error)
     }
-    if (this.#tree.size < seq) setImmediate(() => this.#step(seq))
+    if (this.#tree.seq < seq) setImmediate(() => this.#step(seq))
     else void this.#finish(seq).catch((error: Error) => this.#failed(error))
   }
 
@@ -166,32 +166,32 @@ export class Checkpointer {
 
   /** Adds the next records to the tree; `seq` is the end of a block. */
   #grow(seq: number): void {
-    const from = this.#tree.size
+    const from = this.#tree.seq
     if (this.#growFromMemory(seq)) return
     // One at a time: blocks of a busy gate are large, and one turn takes few of them.
     for (const row of this.#blocks.iterate(from)) {
-      if (Number(row.seq) !== this.#tree.size + 1) break
+      if (Number(row.seq) !== this.#tree.seq + 1) break
       eachHash(asBuffer(row.data as Uint8Array), (hash) => this.#add(hash))
-      if (this.#tree.size >= seq || this.#tree.size - from >= TREE_RECORDS_PER_TURN) return
+      if (this.#tree.seq >= seq || this.#tree.seq - from >= TREE_RECORDS_PER_TURN) return
     }
-    if (this.#tree.size === from)
+    if (this.#tree.seq === from)
       throw new LedgerError('LEDGER_BROKEN', `record ${from + 1} is missing`, SEE_VERIFY)
   }
 
   /** Grows the tree. Returns false if the next hashes are not in memory, and have to be read. */
   #growFromMemory(seq: number): boolean {
-    const from = this.#tree.size
+    const from = this.#tree.seq
     for (let batch = this.#committed[0]; batch !== undefined; batch = this.#committed[0]) {
       const { first, hashes } = batch
-      const isNext = first <= this.#tree.size + 1 && first <= seq
-      if (!isNext || this.#tree.size - from >= TREE_RECORDS_PER_TURN) break
+      const isNext = first <= this.#tree.seq + 1 && first <= seq
+      if (!isNext || this.#tree.seq - from >= TREE_RECORDS_PER_TURN) break
       // Some of them may have been read.
-      for (let at = this.#tree.size + 1 - first; at < hashes.length; at++)
+      for (let at = this.#tree.seq + 1 - first; at < hashes.length; at++)
         this.#add(hashes[at] as string)
       this.#committed.shift()
       this.#bufferedRecords -= hashes.length
     }
-    return this.#tree.size > from
+    return this.#tree.seq > from
   }
 
   #forget(): void {
@@ -200,14 +200,13 @@ export class Checkpointer {
   }
 
   #add(hash: string): void {
-    this.#tree.add(hashLeaf(hash))
+    this.#tree.add(hash)
     this.#hash = hash
   }
 
   #write(seq: number): void {
-    const tree = this.#tree
-    const at = { seq, head: this.#hash, tree, nowMs: this.#now() }
-    const checkpoint = makeCheckpoint(at, this.#options.signer)
+    const parts = { tree: this.#tree, head: this.#hash, nowMs: this.#now() }
+    const checkpoint = makeCheckpoint(parts, this.#options.signer)
     appendCheckpoint(this.#file, checkpoint)
     this.#last = seq
     this.#options.onCheckpoint?.(checkpoint)

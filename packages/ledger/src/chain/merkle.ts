@@ -1,18 +1,21 @@
-// The Merkle tree over the chain, in the shape of RFC 6962: the leaves are the chain's hashes,
-// record after record. A tree of any size is represented by its peaks, the roots of its complete
-// subtrees from left to right, so that it grows without its earlier leaves. Hashes are strings of
-// 32 bytes (latin1).
+// A Merkle tree in the shape of RFC 6962; record-tree.ts says what its leaves are. A tree of any size is
+// represented by its peaks, the roots of its complete subtrees from left to right, so that it grows
+// without its earlier leaves. Hashes are strings of 32 bytes (latin1).
 
 import { hash } from 'node:crypto'
 import { HASH_BYTES } from '../store/chain-hash.ts'
 
+/** Hashes in one leaf. */
+export const LEAF_HASHES_MAX = 64
+
 /** Domain separation: the byte before a leaf differs from that before a node. */
-const leafBytes = Buffer.alloc(1 + HASH_BYTES, 0)
+const leafBytes = Buffer.alloc(1 + LEAF_HASHES_MAX * HASH_BYTES, 0)
 const nodeBytes = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
-export function hashLeaf(chainHash: string): string {
-  leafBytes.write(chainHash, 1, 'latin1')
-  return hash('sha256', leafBytes, 'binary')
+/** `hashes` are one after the other, at most `LEAF_HASHES_MAX`. */
+export function hashLeaf(hashes: string): string {
+  const end = 1 + leafBytes.write(hashes, 1, 'latin1')
+  return hash('sha256', leafBytes.subarray(0, end), 'binary')
 }
 
 function hashNode(left: string, right: string): string {

@@ -71,10 +71,8 @@ test('by age: the chain, proofs and queries of what is left are as before', asyn
   expect(calls).toHaveLength(60)
   const { checkpoint } = readCheckpoints(join(directory, CHECKPOINTS_FILE)).at(-1)!
   for (const seq of [281, 300, checkpoint.seq])
-    expect(checkProof(proveRecord(reader, seq, checkpoint.seq), checkpoint)).toHaveProperty(
-      'record',
-    )
-  expect(() => proveRecord(reader, 280, checkpoint.seq)).toThrow('were dropped after their time')
+    expect(checkProof(proveRecord(reader, seq, checkpoint), checkpoint)).toHaveProperty('record')
+  expect(() => proveRecord(reader, 280, checkpoint)).toThrow('were dropped after their time')
   index.close()
   reader.close()
   // And it continues.

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { readBase } from '../chain/base.ts'
 import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
-import { hashLeaf, Peaks } from '../chain/merkle.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
@@ -16,7 +15,6 @@ import {
   DROPPED_PER_INDEXED,
   INDEXED_AT_ONCE_MAX,
   REMEMBERED_WORDS_MAX,
-  SUBTREE_LEAVES,
 } from '../records/limits.ts'
 import { shownText } from '../records/names.ts'
 import type { LedgerRecord } from '../records/record.ts'
@@ -34,7 +32,6 @@ const STATEMENTS = {
   judged: 'INSERT OR IGNORE INTO judged VALUES (?, ?, ?)',
   outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
   events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
-  subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',
   through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?, ?)',
   find: 'SELECT id FROM words WHERE text = ?',
   add: 'INSERT INTO words (text) VALUES (?)',
@@ -51,10 +48,6 @@ export class RecordIndex {
   readonly #ledger: DatabaseSync
   readonly #words = new Map<string, number>()
   readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
-  /**
-   * Leaves since the last complete subtree, and the first of them; undefined if not all are known.
-   */
-  #leaves: { readonly first: number; readonly tree: Peaks } | undefined
   /** `data_version` after the last step: a different value means that another process wrote. */
   #version: unknown
   readonly #counts = new CountedCalls()
@@ -66,12 +59,6 @@ export class RecordIndex {
     this.#ledger = ledger
     this.database = openIndex(directory)
     this.#statements = prepareAll(this.database, STATEMENTS)
-  }
-
-  /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */
-  subtree(first: number): string | undefined {
-    const row = this.database.prepare('SELECT hash FROM subtrees WHERE first = ?').get(first)
-    return row && asBuffer(row.hash as Uint8Array).toString('latin1')
   }
 
   /** Indexes up to this many records (at least a block); true when the end is reached. */
@@ -127,7 +114,6 @@ export class RecordIndex {
           this.#add(record)
           seq = record.seq
           hash = hashAfter(data, place)
-          this.#addLeaf(seq - 1, hash)
         }
         if (seq - from + 1 >= recordsMax) break
       }
@@ -139,7 +125,6 @@ export class RecordIndex {
       return seq - from + 1
     } catch (error) {
       this.#words.clear()
-      this.#leaves = undefined
       if (this.database.isTransaction) this.database.exec('ROLLBACK')
       throw error
     }
@@ -148,10 +133,7 @@ export class RecordIndex {
   /** Cached word numbers are valid only while no other process writes. */
   #forgetWhere(): void {
     const version = this.database.prepare('PRAGMA data_version').get()?.data_version
-    if (version !== this.#version) {
-      this.#words.clear()
-      this.#leaves = undefined
-    }
+    if (version !== this.#version) this.#words.clear()
     this.#version = version
   }
 
@@ -171,17 +153,12 @@ export class RecordIndex {
       return base.seq
     }
     this.#since = base.seq
-    this.#forget()
+    this.#words.clear()
     this.database.exec(
-      `DELETE FROM calls; DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
+      `DELETE FROM calls; DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events;
       DELETE FROM through; ${FORGET_WORDS}`,
     )
     return base.seq
-  }
-
-  #forget(): void {
-    this.#words.clear()
-    this.#leaves = undefined
   }
 
   /** The first record of the index, if the ledger no longer has it, or the index is emptied. */
@@ -210,7 +187,7 @@ export class RecordIndex {
     this.database.exec(
       `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
       ${PATHS} DELETE FROM judged WHERE path IN (SELECT path FROM paths) AND seq <= ${through};
-      DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
+      DELETE FROM events WHERE seq <= ${through}`,
     )
     return Math.ceil((through - first + 1) / DROPPED_PER_INDEXED)
   }
@@ -218,19 +195,9 @@ export class RecordIndex {
   #beginAnew(): void {
     const { hash, seq } = readBase(this.#ledger)
     this.#since = seq
-    this.#forget()
+    this.#words.clear()
     this.database.exec(FORGET_WORDS)
     this.#statements.through.run(seq, Buffer.from(hash, 'latin1'), seq)
-  }
-
-  /** Roots of complete subtrees only: what is between is quick to read. */
-  #addLeaf(at: number, hash: string): void {
-    if (at % SUBTREE_LEAVES === 0) this.#leaves = { first: at, tree: new Peaks() }
-    const { first, tree } = this.#leaves ?? {}
-    if (tree === undefined || first === undefined || first + tree.size !== at) return
-    tree.add(hashLeaf(hash))
-    if (tree.size === SUBTREE_LEAVES)
-      this.#statements.subtree.run(first, Buffer.from(tree.root, 'latin1'))
   }
 
   #add(record: LedgerRecord): void {

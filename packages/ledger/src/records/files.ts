@@ -49,8 +49,7 @@ const MERGED = `
  * after which the index begins, or null while it is emptied to be built again. Most calls
  * are allowed and have no agent, no shadow decision, no program that made them and no approval, so an index on those values would cost much and find nothing.
  * `minutes` and `hours` count calls, see query/call-counts.ts.
- * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
- * proofs. `judged` has the values of arguments that rules read, and tags of a call, see records/recorded-values.ts.
+ * `tool` is server and name together. `judged` has the values of arguments that rules read, and tags of a call, see records/recorded-values.ts.
  */
 export const USUAL_WORDS = {
   action: 1,
@@ -132,7 +131,6 @@ export const INDEX_SCHEMA = `
     n INTEGER NOT NULL,
     PRIMARY KEY (kind, hour, word, action, code)
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
   CREATE TABLE through (
     id INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -148,10 +146,10 @@ const INDEX_ANEW = [
   'events',
   'minutes',
   'hours',
-  'subtrees',
   'through',
-  // Older indexes have checksums of their rows.
+  // Older indexes have checksums of their rows and parts of the tree.
   'tally',
+  'subtrees',
 ]
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
@@ -165,7 +163,7 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = [...Array(11).fill(''), INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = [...Array(12).fill(''), INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

@@ -60,8 +60,8 @@ export const DROPPED_PER_INDEXED = 8
 export const INDEXED_AT_ONCE_MAX = 20_000
 /** Texts whose numbers the index caches; the cache is cleared when it is full. */
 export const REMEMBERED_WORDS_MAX = 50_000
-/** Length of a checkpoint as text; it has at most 52 peaks. */
-export const CHECKPOINT_TEXT_LENGTH_MAX = 8_192
+/** Length of a checkpoint as text; it has at most 52 peaks, and the hashes of 63 records. */
+export const CHECKPOINT_TEXT_LENGTH_MAX = 16_384
 /** Size of a file of checkpoints that is read; it holds years of them. A larger one is refused. */
 export const CHECKPOINT_FILE_BYTES_MAX = 256 * 1_048_576
 /** Size from which on the file of checkpoints is thinned out when a gate starts. */
@@ -83,10 +83,8 @@ export const TREE_RECORDS_PER_TURN = 256
 export const TREE_HASHES_HELD_MAX = 10_000
 /** Rows that retention deletes per turn of the event loop: a few milliseconds at most. */
 export const DROPPED_BLOCKS_PER_TURN = 200
-/** Records under one stored node of the Merkle tree, for proofs. */
-export const SUBTREE_LEAVES = 1_024
 /**
- * Length of an inclusion proof as text: a record and its path to the root. A longer one is refused.
+ * Length of an inclusion proof as text: a record, the hashes of its leaf and the path to the root. A longer one is refused.
  */
 export const PROOF_TEXT_LENGTH_MAX = 2 * RECORD_BYTES_MAX
 

@@ -4,11 +4,11 @@
 
 import { attempt } from '@sluice/policy/structures/attempt'
 import { isObject } from '@sluice/policy/values/json'
-import { type Base, restoreBaseTree } from '../chain/base.ts'
+import type { Base } from '../chain/base.ts'
 import { eachHash } from '../chain/block.ts'
 import { type Checkpoint, findCheckpointFault, readCheckpoint } from '../chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
-import { hashLeaf, type Peaks } from '../chain/merkle.ts'
+import { RecordTree } from '../chain/record-tree.ts'
 import { decode } from '../records/decoding.ts'
 import { PROBLEMS_MAX } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
@@ -41,11 +41,15 @@ function explainUntrusted(
   return findCheckpointFault(checkpoint, keys[0])
 }
 
-/** The tree over the chain, compared with the roots of checkpoints. */
+/** The trees over the chain, one for each that a checkpoint is over, compared with the roots of the checkpoints. */
 export class TreeCheck {
-  readonly #tree: Peaks | undefined
-  readonly #roots: ReadonlyMap<number, LocatedCheckpoint>
+  readonly #trees = new Map<string, RecordTree>()
+  readonly #roots = new Map<number, LocatedCheckpoint[]>()
   readonly #problems: IntegrityProblem[]
+  /** The last record that was added. */
+  #seq: number
+  /** The last record for which the tree of version 1 is compared. */
+  #firstVersionUntil = 0
 
   constructor(
     base: Base,
@@ -54,21 +58,57 @@ export class TreeCheck {
     problems: IntegrityProblem[],
   ) {
     this.#problems = problems
-    this.#roots = new Map(good.map((placed) => [placed.checkpoint.seq, placed]))
-    this.#tree = this.#begin(base, keys)
+    this.#seq = base.seq
+    if (base.seq > 0) {
+      const dropped = this.#readBase(base, keys)
+      if (dropped === undefined) return
+      this.#addTree(new RecordTree(dropped))
+    } else for (const version of [1, 2] as const) this.#addTree(RecordTree.empty(version))
+    for (const placed of good) {
+      const { before, from, seq, version } = placed.checkpoint
+      if (seq <= base.seq) continue
+      this.#roots.set(seq, [...(this.#roots.get(seq) ?? []), placed])
+      const until = version === 1 ? seq : from
+      this.#firstVersionUntil = Math.max(this.#firstVersionUntil, until)
+      if (before !== undefined && from >= base.seq)
+        this.#addTree(RecordTree.beginAfter(from, before))
+    }
+    this.#compareFirstLeaves()
   }
 
   add(data: Buffer): void {
-    const tree = this.#tree
-    if (tree === undefined || this.#roots.size === 0) return
-    eachHash(data, (hash) => tree.add(hashLeaf(hash)))
-    const placed = this.#roots.get(tree.size)
-    if (placed !== undefined && toHex(tree.root) !== placed.checkpoint.root)
-      report(this.#problems, tree.size, `the checkpoint ${placed.where} has another root`)
+    if (this.#roots.size === 0) return
+    if (this.#seq >= this.#firstVersionUntil) this.#trees.delete(FIRST_VERSION)
+    const trees = [...this.#trees.values()]
+    eachHash(data, (hash) => {
+      this.#seq++
+      for (const tree of trees) if (tree.from < this.#seq) tree.add(hash)
+    })
+    for (const { checkpoint, where } of this.#roots.get(this.#seq) ?? []) {
+      const tree = this.#trees.get(nameTree({ before: undefined, ...checkpoint }))
+      if (tree === undefined)
+        this.#report(`the tree of the checkpoint ${where} begins with records that were dropped`)
+      else if (toHex(tree.root) !== checkpoint.root)
+        this.#report(`the checkpoint ${where} has another root`)
+    }
+    this.#compareFirstLeaves()
   }
 
-  #begin(base: Base, keys: readonly string[] | undefined): Peaks | undefined {
-    if (base.seq === 0) return restoreBaseTree(base)
+  /** The first leaf of a tree that begins here is the root of version 1. */
+  #compareFirstLeaves(): void {
+    const first = this.#trees.get(FIRST_VERSION)
+    if (first === undefined) return
+    for (const { before, from } of this.#trees.values())
+      if (before !== undefined && from === this.#seq && toHex(first.root) !== before)
+        this.#report(`the tree that begins after record ${from} has another first leaf`)
+  }
+
+  #addTree(tree: RecordTree): void {
+    const name = nameTree(tree)
+    if (!this.#trees.has(name)) this.#trees.set(name, tree)
+  }
+
+  #readBase(base: Base, keys: readonly string[] | undefined): Checkpoint | undefined {
     const what = `the checkpoint of the dropped records 1 to ${base.seq} is not trusted`
     try {
       const checkpoint = readCheckpoint(base.checkpoint ?? '', 'of the base')
@@ -76,14 +116,29 @@ export class TreeCheck {
       const fault = isIts
         ? explainUntrusted(checkpoint, keys)
         : 'the checkpoint is for other records'
-      if (fault === undefined) return restoreBaseTree(base)
-      report(this.#problems, base.seq, `${what}: ${fault}`)
+      if (fault === undefined) return checkpoint
+      this.#report(`${what}: ${fault}`)
     } catch (error) {
-      report(this.#problems, base.seq, `${what}: ${(error as Error).message}`)
+      this.#report(`${what}: ${(error as Error).message}`)
     }
     return undefined
   }
+
+  #report(message: string): void {
+    report(this.#problems, this.#seq, message)
+  }
 }
+
+/** Checkpoints of one version are over one tree, unless the chain was begun in version 1. */
+function nameTree({
+  before,
+  from,
+  version,
+}: Pick<RecordTree, 'version' | 'from' | 'before'>): string {
+  return `${version} ${from} ${before}`
+}
+
+const FIRST_VERSION = nameTree({ version: 1, from: 0, before: undefined })
 
 /** Claims of the ledger itself on checkpoints and dropped records. */
 export class RetentionClaims {
