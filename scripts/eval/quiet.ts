@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   CODING_CLIENTS,
   findCodingClient,
@@ -75,7 +75,17 @@ const CASES: readonly Case[] = [
     policy: `${POLICY}guardrails: [{ name: held, action: deny, mode: shadow }]\n`,
   },
   { name: 'link', command: LOOP('cat notes') },
+  { name: 'folder', command: `bash -c "grep -rn KEY src | head"`, isAnswered: true },
+  { name: 'folder with a secret', command: `bash -c "grep -rn KEY deploy | head"` },
   { name: 'zsh', command: LOOP('echo $a'), shell: 'zsh' },
+]
+/** What the project has: folders that a line searches are looked through. */
+const FILES = [
+  'infra/main.tf',
+  'src/cart.ts',
+  'src/main/java/Cart.java',
+  'services/cart/handler.py',
+  'deploy/.env',
 ]
 /** The client sends the whole session with each call. */
 const LINES_PER_SESSION = 60
@@ -161,7 +171,10 @@ async function runLines(
   const cwd = join(home, 'work/shop')
   const questions = join(root, 'questions')
   try {
-    mkdirSync(join(cwd, 'infra'), { recursive: true })
+    for (const file of FILES) {
+      mkdirSync(dirname(join(cwd, file)), { recursive: true })
+      writeFileSync(join(cwd, file), '')
+    }
     symlinkSync('/etc/hostname', join(cwd, 'notes'))
     // The lines are judged and not run.
     writeFileSync(join(root, shell), '#!/bin/sh\nexit 0\n')

@@ -41,6 +41,35 @@ test('paths are from the root, and the directory of the line is one', () => {
   expect(ask('cat /etc/hosts')).toContain('/etc/hosts')
 })
 
+test.each([
+  ['grep -rn KEY src lib', ['src', 'lib']],
+  ['grep -n KEY -r src', ['src']],
+  ['grep --recursive -e KEY src', ['src']],
+  ['grep -nr -A 3 KEY', ['.']],
+  ['LC_ALL=C grep -rl --include "*.ts" KEY .', ['.']],
+  ['grep --files-with-matches -r KEY', ['.']],
+  ["find . -exec grep -r KEY . ';'", ['.']],
+  ['rg -n KEY src', ['src']],
+  ['rg -uu ""', ['.']],
+  ['rg --files-with-matches KEY', ['.']],
+  ['rg -A 3 -t ts KEY', ['.']],
+  ['rg --files src', ['src']],
+  ['rg --regexp=KEY -e X src', ['src']],
+  ["rg 'a b' -r c src/a.ts", ['src/a.ts']],
+  ['cd src && rg KEY lib', ['lib', 'src/lib']],
+  ['bash -c "grep -rn KEY src | head"', ['src']],
+  ['ag --python KEY services', ['services']],
+  ['ag KEY', ['.']],
+])('what lies below a folder that is searched is read: %s', (line, folders) => {
+  const searched = ask(line)?.filter((path) => path.endsWith('/**'))
+  expect(searched).toEqual(folders.map((folder) => `${PROJECT}/${folder}/**`))
+})
+
+test('a pattern for files is a path, and the filter of jq is none', () => {
+  expect(ask('jq -s add data/*.json')).toEqual([PROJECT, `${PROJECT}/data/*.json`])
+  expect(ask('git diff --name-only | xargs -n1 dirname')).toEqual([PROJECT])
+})
+
 test('a file is a path, whether or not an option holds the pattern', () => {
   expect(ask('grep -e. id_rsa')).toContain(`${PROJECT}/id_rsa`)
   expect(ask('cut -c1- id_rsa')).toContain(`${PROJECT}/id_rsa`)
@@ -72,17 +101,17 @@ test.each([
   ['links in a folder, by tree', 'tree -l'],
   ['links in a folder, by ls', 'ls -LR'],
   ['links in a folder, by ag', 'ag -f x'],
-  ['a folder', 'grep -r KEY .'],
-  ['a folder that is implied', 'grep -rn ""'],
-  ['a folder, in a cluster', 'grep -nr KEY src'],
-  ['a folder, by a long option', 'grep --recursive KEY .'],
   ['a folder, by an action', 'grep -d recurse KEY .'],
   ['a folder, by an option that is computed', 'o=-r; grep $o KEY .'],
   ['a folder, by a choice', 'grep -{r,n} KEY .'],
-  ['a folder, by rg', 'rg -uu ""'],
-  ['a folder, by ag', 'ag KEY'],
   ['a folder, by git', 'git grep --no-index ""'],
-  ['a folder, by find', "find . -exec grep -r KEY . ';'"],
+  ['a folder behind a word that may be the pattern', 'grep -rne KEY src'],
+  ['a folder behind an option that is not known', 'rg -z KEY src'],
+  ['a folder behind an option as a value', 'rg -e -g sub src'],
+  ['a folder behind the end of options', 'rg -- KEY'],
+  ['a folder that xargs brings', 'ls | xargs rg KEY'],
+  ['a folder that is computed', 'x=src; rg KEY "$x"'],
+  ['a place that find chooses', "find src -execdir cat notes ';'"],
   ['folders compared by git', 'git diff --no-index src .'],
   ['folders compared by git, abbreviated', 'git diff --no-ind src .'],
   ['folders compared by git without a repository', 'git diff src .'],

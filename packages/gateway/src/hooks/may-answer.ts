@@ -28,8 +28,9 @@ export function listPathsToProve(question: Question): readonly string[] | undefi
     return undefined
   if (offers === undefined || offers.some((tool) => tool !== 'Bash')) return undefined
   if (!isBash(question.shell) || !isProject(project, home)) return undefined
-  const { local, paths, lines, own } = readShell(command)
-  if (!local || LEAVES.test(command) || SHOWS_SECRETS.test(command)) return undefined
+  const { searched, paths, lines, own } = readShell(command)
+  if (searched === undefined || LEAVES.test(command) || SHOWS_SECRETS.test(command))
+    return undefined
   if (lines.some((line) => GOES_HOME.test(line) || SHOWS_SECRETS.test(line))) return undefined
   if (lines.some((line) => line.split(/\s/).some(attachesSecret))) return undefined
   // What a variable of the environment holds is not in the line. A here-document is read before what stands ahead of it.
@@ -39,7 +40,8 @@ export function listPathsToProve(question: Question): readonly string[] | undefi
   const used = [...command.matchAll(VARIABLE)]
   if (!used.every(isOwn) || (used.length > 0 && HERE_DOCUMENT.test(command))) return undefined
   const isMoved = lines.some((line) => /^(?:cd|pushd|popd)\b/.test(line))
-  const named = isMoved ? paths : paths.map((path) => path.replace(HERE, cwd))
+  const read = [...paths, ...searched.map((folder) => `${folder}/**`)]
+  const named = isMoved ? read : read.map((path) => path.replace(HERE, cwd))
   if (named.some((path) => /^~|[$`]/.test(path))) return undefined
   const files = named.filter((path) => path !== '/dev/null')
   return [cwd, ...files.map((path) => (path.startsWith('/') ? path : `${cwd}/${path}`))]

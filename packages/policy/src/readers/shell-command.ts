@@ -15,10 +15,10 @@ import {
 import { toWordSet } from '../structures/word-set.ts'
 import {
   COMPARES_NUMBERS,
-  isLocalCommand,
   isWrapper,
   listFiles,
   listHosts,
+  listSearched,
   locateProgram,
   readsCommand,
   type StartedCommand,
@@ -46,6 +46,8 @@ export interface ShellReading {
   readonly reads: boolean
   /** It reads nothing but this machine, and of its files those that `paths` has. */
   readonly local: boolean
+  /** Folders below which it may read anything too; undefined if it may read more than these and `paths`. */
+  readonly searched: readonly string[] | undefined
   /** Each program that it starts, in the order and with the words of the text. */
   readonly programs: readonly StartedProgram[]
   /** Types of the parts of the text, such as `Pipeline`. */
@@ -168,7 +170,7 @@ let newest: { readonly text: string; readonly reading: ShellReading } | undefine
 function notCertain(why: string): ShellReading {
   const none = { commands: [], lines: [], changes: [], paths: [], writes: [], hosts: [] }
   const parts = { programs: [], forms: new Set<string>(), isRedirected: true, directories: [] }
-  const answers = { reads: false, local: false }
+  const answers = { reads: false, local: false, searched: undefined }
   return {
     uncertain: why,
     uncertainHosts: why,
@@ -226,6 +228,7 @@ class ShellReader {
     )
     const isReading =
       isHarmless && this.#written.length + changing.length + this.#hosts.length === 0
+    const searched = isReading && hosts.length === 0 ? this.#listSearched() : undefined
     return {
       uncertain: undefined,
       uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : undefined,
@@ -242,8 +245,15 @@ class ShellReader {
       isRedirected: this.#isRedirected,
       directories: [...this.#directories],
       reads: isReading,
-      local: isReading && hosts.length === 0 && this.#started.every(isLocalCommand),
+      local: searched?.length === 0,
+      searched,
     }
+  }
+
+  #listSearched(): readonly string[] | undefined {
+    const lists = this.#started.map(listSearched)
+    if (this.#isElsewhere || lists.includes(undefined)) return undefined
+    return this.#resolve(lists.flatMap((folders) => folders ?? []))
   }
 
   #doubt(why: string): void {

@@ -29,6 +29,8 @@ interface Program {
   readonly allowed: readonly string[]
   /** These, and `:-d`, which takes the next word and does not only read. */
   readonly values: readonly string[]
+  /** `*-r`: with this option it reads all that is below its operands. With the mark `below` it always does. */
+  readonly below: readonly string[]
   /** Everything else: `no` (never reads), `any` (options), `max1` (operands), `host`, … Each program has `local` (it reads
    * this machine, and of its files those that the line names) or `beyond` (it may read others, or another machine). */
   readonly marks: ReadonlySet<string>
@@ -45,6 +47,7 @@ function parseProgram(text: string): Program {
     needs: marked('?'),
     allowed,
     values: [...allowed, ...marked(':')],
+    below: marked('*'),
     marks: new Set(words),
   }
 }
@@ -146,10 +149,10 @@ export function readsCommand({ path, rest, ahead }: StartedCommand): boolean {
   return [...program.marks].every((mark) => readsMark(mark, operands, rest))
 }
 
-/** Words with which a program reads files that the line does not name: those in a folder and behind links, those of a
- * list, those that its own text names, and the environment. Beside a name, abbreviations of the option. */
+/** Words with which a program reads files that the line does not name and that are not below what it names: those behind links,
+ * those of a list, those that its own text names, and the environment. Beside a name, abbreviations of the option. */
 const READS_MORE: readonly (readonly [programs: ReadonlySet<string>, word: RegExp])[] = [
-  [toWordSet('grep egrep fgrep'), /^-[^-]*[rRdf]|^--(?:de|di|rec|fil)/],
+  [toWordSet('grep egrep fgrep'), /^-[^-]*[Rdf]|^--(?:de|di|fil(?!es-with))/],
   [toWordSet('date file'), /^-[^-]*[fm]|^--(?:fi|ma)/],
   [toWordSet('git'), /^--no-i/],
   [toWordSet('fd fdfind find'), /^-\w*L|^--?fol|^-files0/],
@@ -164,13 +167,30 @@ const READS_MORE: readonly (readonly [programs: ReadonlySet<string>, word: RegEx
   [toWordSet('ps'), /^[a-zA-Z]*e/],
 ]
 
+/** With these the first operand is no pattern. */
+const GIVES_PATTERN = /^-e|^--regexp(?:=|$)|^--files$/
 const HELP = /^(?:--help|--version|-h)$/
 const DECLARING = toWordSet('export declare typeset local readonly set')
 
-/** Whether a command that reads keeps to this machine, and of its files to those that its words name. */
-export function isLocalCommand({ path, rest }: StartedCommand): boolean {
+/** The folders below which a command that reads may read anything, beside the files that its words name; undefined if
+ * it may read yet others, or another machine. */
+export function listSearched(command: StartedCommand): readonly string[] | undefined {
+  const { path, rest } = command
+  if (rest.length === 1 && HELP.test(rest[0]?.text ?? '')) return []
+  if (!isLocalCommand(command)) return undefined
+  const program = findProgram(path)
+  const [operands, options] = partition(rest, program)
+  const searches =
+    program.marks.has('below') || options.some((text) => matchesAny(text, program.below))
+  if (!searches) return []
+  if (mayHoldOptions(rest, program) || !areOptionsKnown(rest, program)) return undefined
+  const isPatternGiven = options.some((text) => GIVES_PATTERN.test(text))
+  const folders = operands.slice(isPatternGiven ? 0 : 1).map(({ text }) => text)
+  return folders.length === 0 ? ['.'] : folders
+}
+
+function isLocalCommand({ path, rest }: StartedCommand): boolean {
   const [name = ''] = path
-  if (rest.length === 1 && HELP.test(rest[0]?.text ?? '')) return true
   // What assigns nothing prints the environment.
   if (name === 'set' ? rest.length === 0 : DECLARING.has(name) && !rest.some(isAssignment))
     return false
@@ -180,8 +200,31 @@ export function isLocalCommand({ path, rest }: StartedCommand): boolean {
   if (path.join(' ') === 'git diff' && partition(rest, program)[0].length > 1) return false
   const words = READS_MORE.filter(([programs]) => programs.has(name))
   if (words.length > 0 && mayHoldOptions(rest, program)) return false
-  if (name.endsWith('jq') && !rest.every(({ isExact }) => isExact)) return false
+  if (name.endsWith('jq') && !listFilters(rest, program).every(({ isExact }) => isExact))
+    return false
   return !rest.some(({ text }) => words.some(([, word]) => word.test(text)))
+}
+
+/** The words of which one is the filter of `jq`. */
+function listFilters(rest: readonly ShellWord[], program: Program): readonly ShellWord[] {
+  const isCertain = !mayHoldOptions(rest, program) && areOptionsKnown(rest, program)
+  return isCertain ? partition(rest, program)[0].slice(0, 1) : rest
+}
+
+/** Whether each option is listed, so that it is certain which of the other words are operands. */
+function areOptionsKnown(words: readonly ShellWord[], program: Program): boolean {
+  const { only, allowed } = program
+  return words.every(({ text }, at) => {
+    if (isValue(words, at, program)) return !text.startsWith('-')
+    if (!text.startsWith('-') || text === '-') return true
+    const name = text.replace(/=.*/s, '')
+    if (only.includes(name) || allowed.includes(text)) return true
+    if (allowed.includes(text.startsWith('--') && name !== text ? name : text.slice(0, 2)))
+      return true
+    return (
+      /^-[A-Za-z]+$/.test(text) && [...text.slice(1)].every((letter) => only.includes(`-${letter}`))
+    )
+  })
 }
 
 function isAssignment({ text }: ShellWord): boolean {

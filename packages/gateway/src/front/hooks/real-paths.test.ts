@@ -105,6 +105,8 @@ describe('the paths of a line that is answered', () => {
     ['src/{a,b}.ts'],
     ['none*'],
     ['links/in*'],
+    ['src/**'],
+    ['not/there/**'],
   ])('%s lies in the project', async (path) => {
     expect(await into(path)).toBe(true)
   })
@@ -125,6 +127,9 @@ describe('the paths of a line that is answered', () => {
     ['{links/out,file}', 'a choice of folders'],
     ['keys/.e*', 'a pattern for a secret'],
     ['keys/*', 'a pattern that a secret matches'],
+    ['keys/**', 'a folder with a secret'],
+    ['./**', 'a folder with a secret in a folder'],
+    ['links/**', 'a folder with a link'],
     [`${'a'.repeat(300)}/b`, 'a name that the gate cannot look up'],
   ])('%s is not certain to: %s', async (path) => {
     expect(await into('file', path)).toBe(false)
