@@ -8,6 +8,7 @@ import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
   CLUSTER_KEY,
@@ -136,6 +137,24 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     expect(JSON.stringify((await cut.call('read')).answer)).toContain('FROZEN')
     expect(JSON.stringify((await a.call('read')).answer)).toContain('FROZEN')
     expect(calls()).toHaveLength(before)
+  })
+
+  test('a freeze right after a thaw at another gate holds', async () => {
+    const { gates, clients } = await startCluster(['a', 'b'])
+    const [a, b] = gates.map(({ data }) => data) as [string, string]
+    await makePerson(a)
+    const proof = { name: 'ann', pin: PIN }
+    const isFrozen = async () => {
+      const replies = await Promise.all(clients.map((client) => client.call('read')))
+      return replies.map(({ answer }) => JSON.stringify(answer).includes('FROZEN'))
+    }
+    for (let round = 0; round < 3; round++) {
+      await askGate(b, { do: 'freeze' })
+      await until(async () => (await isFrozen()).every((yes) => yes))
+      await askGate(a, { do: 'thaw', proof })
+      await askGate(b, { do: 'freeze', why: 'again' })
+      expect(await isFrozen()).toEqual([true, true])
+    }
   })
 
   test('a policy that is tightened at one gate is in force at the others', async () => {

@@ -34,3 +34,39 @@ test('finding: many definitions are sent in parts, rows that belong together at 
   expect(sent.length).toBeGreaterThan(1)
   expect(state.isSettled).toBe(true)
 })
+
+test.each([
+  ['freezes', true],
+  ['documents', false],
+])(
+  'a row of %s that another gate removes while this one writes it stays: %s',
+  async (table, stays) => {
+    const removed = { kind: table, key: `["'all'"]`, body: null }
+    const sent: (readonly MirroredRow[])[] = []
+    let isBehind = true
+    const rows: Pick<SharedRows, 'version' | 'change' | 'readNews'> = {
+      version: 1,
+      change: async (changed) => {
+        if (isBehind) throw Object.assign(new Error('another gate was faster'), { code: 'SL001' })
+        sent.push(changed)
+      },
+      readNews: async (take) => {
+        isBehind = false
+        take([removed], [])
+      },
+    }
+    const database = new DatabaseSync(':memory:')
+    database.exec(`CREATE TABLE ${table} (scope TEXT PRIMARY KEY, why TEXT)`)
+    const state = new SharedState(rows as SharedRows)
+    state.tables.add(database, [{ name: table, key: ['scope'] }])
+    state.tables.watch(database, [table])
+    const confirm = state.beginChange()
+    database.exec(`INSERT OR REPLACE INTO ${table} VALUES ('all', 'now')`)
+    const answer = confirm()
+    if (stays) await answer
+    else await expect(answer).rejects.toThrow('another gate changed the same')
+    state.close()
+    expect(database.prepare(`SELECT why FROM ${table}`).all()).toHaveLength(stays ? 1 : 0)
+    expect(sent.flat().map(({ body }) => body !== null)).toEqual(stays ? [true] : [])
+  },
+)

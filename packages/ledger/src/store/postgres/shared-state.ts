@@ -13,6 +13,10 @@ import { refusesWrites } from './statements.ts'
 /** Tables of which no two rows belong together. */
 const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals', 'logins', 'names'])
 
+/** Tables of which a row that this gate writes stays when another gate removes it at the same time: a freeze applies at
+ * once, and who thawed it there meant an earlier one. */
+const KEPT_ROWS: ReadonlySet<string> = new Set(['freezes'])
+
 /** Whether calls are decided by a table: see ADMIT in schema.ts. */
 const isDeciding = ({ kind }: Pick<MirroredRow, 'kind'>): boolean =>
   kind !== 'logins' && kind !== 'names'
@@ -172,8 +176,9 @@ export class SharedState {
     const lost: string[] = []
     const before = this.version
     try {
-      await this.#rows.readNews((rows, again) => {
+      await this.#rows.readNews((found, again) => {
         for (const row of again) this.#mark(row)
+        const rows = found.filter((row) => !this.#isKept(row))
         for (const row of rows) {
           const name = JSON.stringify([row.kind, row.key])
           if (!this.#dirty.delete(name)) continue
@@ -190,6 +195,12 @@ export class SharedState {
       throw error
     }
     return lost
+  }
+
+  #isKept({ kind, key, body }: MirroredRow): boolean {
+    if (body !== null || !KEPT_ROWS.has(kind)) return false
+    const isChanged = this.#dirty.has(JSON.stringify([kind, key]))
+    return isChanged && this.tables.read(kind, key).body !== null
   }
 
   #noteLost(tables: readonly string[]): void {
