@@ -149,8 +149,9 @@ export function readsCommand({ path, rest, ahead }: StartedCommand): boolean {
   return [...program.marks].every((mark) => readsMark(mark, operands, rest))
 }
 
-/** Words with which a program reads files that the line does not name and that are not below what it names: those behind links,
- * those of a list, those that its own text names, and the environment. Beside a name, abbreviations of the option. */
+/** Words with which a program reads files that the line does not name and that are not below what it names: those
+ * behind links, those of a list, those that its own text names, and the environment. Beside a name, abbreviations of
+ * the option. */
 const READS_MORE: readonly (readonly [programs: ReadonlySet<string>, word: RegExp])[] = [
   [toWordSet('grep egrep fgrep'), /^-[^-]*[Rdf]|^--(?:de|di|fil(?!es-with))/],
   [toWordSet('date file'), /^-[^-]*[fm]|^--(?:fi|ma)/],
