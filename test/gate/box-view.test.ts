@@ -1,7 +1,17 @@
 // What a line sees and can change in the box of its session. The lines run in real boxes, as the user of the tests and,
 // as root, as an ordinary one.
 
-import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BoxTrial, USERS } from '../support/boxes.ts'
@@ -20,6 +30,14 @@ const SECRETS = [
   '.ssh/known',
 ]
 
+/** Of the home directory: what programs need, and nothing that is a key. */
+const TOOL_CHAINS = `
+  .nvm/x .pyenv/x .rbenv/x .rustup/x .cargo/bin/x .cargo/registry/x .local/bin/x .local/lib/x .local/pipx/x
+  .local/share/pnpm/x .local/share/uv/python/x .local/share/uv/tools/x .local/share/mise/x .deno/x .bun/x .sdkman/x
+  .goenv/x go/pkg/x go/bin/x .volta/x .asdf/x .gitconfig .config/git/config .config/git/ignore`
+  .trim()
+  .split(/\s+/)
+
 /** What clients run outside of the box, by its path in a project. */
 const CLIENT_FILES = [
   ...new Set(SETTINGS_FILES.map(({ inProject }) => inProject)),
@@ -36,6 +54,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       trial = new BoxTrial(uid)
       const secrets = SECRETS.map((name) => [`home/shop/${name}`, 'only-mine'])
       trial.write({
+        ...Object.fromEntries(TOOL_CHAINS.map((name) => [`home/${name}`, '#'])),
         ...Object.fromEntries(secrets),
         'home/shop/.env.example': 'NAME=',
         'home/shop/a.txt': 'first',
@@ -47,6 +66,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         'home/shop/.github/hooks/h.json': '{}',
         'home/shop/.mcp.json': '{}',
         'home/shop/opencode.json': '{}',
+        'home/shop/opencode.jsonc': '{}',
         'home/shop/packages/web/opencode.jsonc': '{}',
         'home/shop/packages/web/.mcp.json': '{}',
         'home/shop/.copilot/hooks.json': '{}',
@@ -56,14 +76,15 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         'home/shop/.gitmodules': '',
         'home/shop/conf/sluice.yaml': 'servers: {}',
         'home/shop/opened/.env': 'TEST=open',
+        'home/shop/opened/.env.local': 'TEST=open',
+        'home/shop/node_modules/tiny/.env': 'TEST=theirs',
+        'home/shop/gate/data.txt': 'only-mine',
+        'home/shop/settings.txt': 'only-mine',
         'home/.ssh/id_ed25519': 'only-mine',
         'home/.config/gh/hosts.yml': 'only-mine',
         'home/.gitconfig': '[user]\n\tname = Ann\n\temail = ann@shop.example\n',
-        'home/.nvm/versions/x': 'node',
         'home/notes/n.txt': 'shown',
         'home/.local/share/uv/credentials/credentials.toml': 'only-mine',
-        'home/.local/share/uv/python/x': 'python',
-        'home/.local/share/uv/tools/x': 'tool',
         'home/out/o.txt': 'before',
         'other/outside.txt': 'only-mine',
       })
@@ -73,16 +94,23 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         'home/shop/.git/config.worktree': '',
       })
       trial.outside('git worktree add -q ../shop-tree && git worktree add -q ../tree')
+      trial.write({ 'home/shop/.git/worktrees/shop-tree/config.worktree': '' })
+      symlinkSync('settings.txt', join(trial.project, '.env.production'))
+      symlinkSync('../../other/outside.txt', join(trial.project, '.env.staging'))
       symlinkSync('../../other/outside.txt', join(trial.project, 'link.txt'))
       await trial.start(
         {
           read: [join(trial.home, 'notes'), join(trial.project, 'opened/.env')],
-          write: [join(trial.home, 'out')],
+          write: [
+            join(trial.home, 'out'),
+            join(trial.project, 'opened/.env.local'),
+            join(trial.project, 'opencode.jsonc'),
+          ],
           env: ['CHOSEN'],
         },
         {
           readOnly: [join(trial.project, 'conf/sluice.yaml')],
-          hidden: [join(trial.project, 'deep/a')],
+          hidden: [join(trial.project, 'gate')],
         },
       )
     })
@@ -96,8 +124,27 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(read(name)).toBe('only-mine')
     })
 
-    test.each(['.env.example', 'opened/.env', 'a.txt'])('`%s` can', async (name) => {
+    test.each([
+      '.env.example',
+      'opened/.env',
+      'opened/.env.local',
+      'node_modules/tiny/.env',
+      'a.txt',
+    ])('`%s` can', async (name) => {
       expect((await trial.run(`cat ${name}`)).code).toBe(0)
+    })
+
+    test('a file of the gate and one that a secret’s name leads to cannot be read either', async () => {
+      const { output } = await trial.run(
+        'cat gate/data.txt settings.txt .env.production .env.staging',
+      )
+      expect(output).not.toContain('only-mine')
+      expect((await trial.run('echo x > .ssh/new')).output).toContain('Read-only')
+    })
+
+    test('`read` opens a file for reading alone, `write` also one that is protected', async () => {
+      expect((await trial.run('echo x > opened/.env')).output).toContain('Read-only')
+      expect((await trial.run('echo x > opencode.jsonc')).code).toBe(0)
     })
 
     test.each([
@@ -108,6 +155,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       '.git/modules/sub/config',
       '.git/worktrees/shop-tree/commondir',
       '.git/worktrees/shop-tree/gitdir',
+      '.git/worktrees/shop-tree/config.worktree',
       '.claude/settings.json',
       '.codex/hooks.json',
       '.gemini/settings.json',
@@ -201,10 +249,9 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     })
 
     test('tool chains of the home directory and the lines of `read` can be read, not written', async () => {
-      const uv = ['~/.local/share/uv/python/x', '~/.local/share/uv/tools/x']
-      for (const path of ['~/.nvm/versions/x', '~/.gitconfig', '~/notes/n.txt', ...uv]) {
-        expect((await trial.run(`cat ${path}`)).code).toBe(0)
-        expect((await trial.run(`echo x >> ${path}`)).output).toContain('Read-only')
+      for (const path of [...TOOL_CHAINS, 'notes/n.txt']) {
+        const { output } = await trial.run(`cd && cat ${path} > /dev/null && echo x >> ${path}`)
+        expect(output).toMatch(/^[^\n]*Read-only file system\n$/)
       }
     })
 
@@ -230,7 +277,14 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     test('there is no terminal, no process of the machine, no port of it and no capability', async () => {
       expect((await trial.run('test -c /dev/tty')).code).toBe(1)
       expect((await trial.run('ls -d /proc/[0-9]* | wc -l')).output.trim()).toMatch(/^\d$/)
-      expect((await trial.run('grep CapEff /proc/self/status')).output).toMatch(/CapEff:\t0+\n/)
+      const { output } = await trial.run("grep -E '^(Cap|NoNewPrivs)' /proc/self/status")
+      const isRoot = uid === undefined && process.getuid?.() === 0
+      for (const name of ['Inh', 'Prm', 'Eff', 'Amb', ...(isRoot ? ['Bnd'] : [])])
+        expect(output).toContain(`Cap${name}:\t0000000000000000\n`)
+      expect(output).toContain('NoNewPrivs:\t1')
+      // What holds the box open may bind port 53, which the launcher needed.
+      const others = await trial.run('cat /proc/[12]/status | grep CapEff')
+      expect(others.output).toMatch(/^(?:CapEff:\t0{13}[04]00\n){2}$/)
       expect((await trial.run('cat /proc/net/dev | grep -c :')).output.trim()).toBe('1')
     })
 
@@ -245,6 +299,8 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('nothing can be added beside the project', async () => {
       expect((await trial.run('mkdir /new')).output).toContain('Read-only file system')
+      expect((await trial.run('cat /etc/hosts')).output.trim().split('\n')).toHaveLength(1)
+      expect((await trial.run('cat /proc/*/environ')).output).not.toContain('only-mine')
       const env = { TMPDIR: '/var/elsewhere' }
       expect((await trial.run('echo "$TMPDIR"', { env })).output).toBe('/tmp\n')
     })
@@ -262,17 +318,89 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(read('.claude/settings.json')).toBe('{}')
     })
 
-    test('a folder that is no project, a link among protected places and a forged `.git` get no box', async () => {
+    describe('gets no box', () => {
       const begin = (project: string) =>
         trial.run('id', { session: project, project, cwd: project })
-      for (const project of [trial.home, '/', '/tmp', '/usr', join(trial.home, '.ssh')])
-        await expect(begin(project)).rejects.toMatchObject({ code: 'BOX_FAILED' })
-      mkdirSync(join(trial.folder, 'linked'))
-      symlinkSync(join(trial.home, '.ssh'), join(trial.folder, 'linked/.claude'))
-      mkdirSync(join(trial.folder, 'linked/x'))
-      trial.write({ 'forged/.git': `gitdir: ${join(trial.project, '.git')}\n` })
-      for (const name of ['linked', 'forged'])
-        await expect(begin(join(trial.folder, name))).rejects.toMatchObject({ code: 'BOX_FAILED' })
+      const refused = { code: 'BOX_FAILED' }
+
+      test('a folder of the system, a home directory, one with a secret’s name', async () => {
+        const folders = '/ /tmp /usr /etc /var /dev /proc /sys /run /opt'
+          .split(' ')
+          .filter(existsSync)
+        for (const project of [...folders, trial.home, join(trial.home, '.ssh')])
+          await expect(begin(project)).rejects.toMatchObject(refused)
+      })
+
+      test('a link among protected places, and one instead of the repository', async () => {
+        trial.write({ 'work/linked/x': '', 'work/other/x': '' })
+        symlinkSync(join(trial.home, '.ssh'), join(trial.folder, 'work/linked/.claude'))
+        symlinkSync(join(trial.project, '.git'), join(trial.folder, 'work/other/.git'))
+        for (const name of ['linked', 'other'])
+          await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(refused)
+      })
+
+      test('a `.git` that leads to a repository of somebody else, or to files of the line', async () => {
+        const git = join(trial.project, '.git')
+        const head = 'ref: refs/heads/main\n'
+        trial.write({
+          'work/forged/.git': `gitdir: ${git}\n`,
+          'work/forged2/.git': `gitdir: ${git}/worktrees/tree\n`,
+          // The project is its own worktree folder, of the folder two above.
+          'work/own/.git': 'gitdir: .\n',
+          'work/own/HEAD': head,
+          'work/own/gitdir': '.git\n',
+          'work/own/commondir': '../..\n',
+          // The same, with the folder of another project.
+          'work/worktrees/other/HEAD': head,
+          'work/worktrees/other/gitdir': `${join(trial.folder, 'work/beside/.git')}\n`,
+          'work/worktrees/other/commondir': '../..\n',
+          'work/beside/.git': 'gitdir: ../worktrees/other\n',
+          'work/sub/.git': 'gitdir: ../empty\n',
+          'work/empty/config': `[core]\n\tworktree = ${join(trial.folder, 'work/sub')}\n`,
+        })
+        for (const name of ['forged', 'forged2', 'own', 'beside', 'sub'])
+          await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(refused)
+      })
+    })
+
+    test('a submodule has its repository, and config of a worktree cannot be made', async () => {
+      const sub = join(trial.home, 'sub')
+      const git = join(trial.home, 'sub.git')
+      trial.outside(
+        `git init -q --separate-git-dir ${git} ${sub} && cd ${sub} && git config core.worktree ${sub} && git config extensions.worktreeConfig true`,
+      )
+      const at = { session: 'sub', project: sub, cwd: sub }
+      expect(await trial.run(`touch a && git add a && ${COMMIT}`, at)).toMatchObject({ code: 0 })
+      for (const path of ['config', 'config.worktree'])
+        expect((await trial.run(`echo x > ${git}/${path}`, at)).output).toContain('Read-only')
+    })
+
+    test('the client’s folder for temporary files is shown if it is its own and no link', async () => {
+      const owner = uid ?? process.getuid?.() ?? 0
+      const top = mkdtempSync(`/tmp/claude-${owner}-`)
+      const base = join('/tmp', `claude-${owner}`, top.slice(5))
+      const folder = (name: string) => join(base, name, 'scratchpad')
+      try {
+        mkdirSync(base, { recursive: true })
+        for (const name of ['own', 'foreign']) {
+          mkdirSync(folder(name), { recursive: true })
+          writeFileSync(join(folder(name), 'x'), name)
+        }
+        execFileSync('chown', ['-R', `${owner}`, base])
+        symlinkSync(join(base, 'own'), join(base, 'linked'))
+        const show = async (name: string) => {
+          const at = { session: name, scratch: folder(name) }
+          return (await trial.run(`cat ${folder(name)}/x && echo y >> ${folder(name)}/x`, at)).code
+        }
+        expect(await show('own')).toBe(0)
+        expect(await show('linked')).toBe(1)
+        if (process.getuid?.() !== 0) return
+        execFileSync('chown', ['-R', owner === 0 ? '65534' : '0', folder('foreign')])
+        execFileSync('chmod', ['-R', 'a+rwX', base])
+        expect(await show('foreign')).toBe(1)
+      } finally {
+        for (const path of [base, top]) rmSync(path, { recursive: true })
+      }
     })
   },
 )

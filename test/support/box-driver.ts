@@ -29,6 +29,8 @@ export interface DriverLine {
   /** Run before the line in the client's shell, outside of the box. */
   readonly before?: string
   readonly timeoutMs?: number
+  readonly scratch?: string
+  readonly clientPid?: number
 }
 
 export interface DriverResult {
@@ -70,6 +72,8 @@ async function run(wanted: DriverLine): Promise<DriverResult> {
     shell = '/bin/bash',
     before = ':',
     timeoutMs = 30_000,
+    scratch,
+    clientPid,
   } = wanted
   const snapshot = wanted.snapshot === true
   const prepared = await boxes.prepareLine({
@@ -79,6 +83,8 @@ async function run(wanted: DriverLine): Promise<DriverResult> {
     cwd,
     line,
     snapshot,
+    ...(scratch === undefined ? {} : { scratch }),
+    ...(clientPid === undefined ? {} : { clientPid }),
   })
   const whole = `${before}\n${prepared.command}\ncode=$?; pwd >&3; exit $code`
   // Files, as clients have them: a process in the background keeps them open and nobody waits for it.

@@ -69,7 +69,7 @@ export class BoxTrial {
     const user = this.#uid === undefined ? {} : { uid: this.#uid, gid: this.#uid }
     const child = fork(join(import.meta.dirname, 'box-driver.ts'), {
       cwd: '/',
-      env: { PATH: process.env.PATH, HOME: this.home },
+      env: { PATH: process.env.PATH, HOME: this.home, GATE_TOKEN: 'only-mine' },
       execArgv: ['--no-warnings'],
       ...user,
     })

@@ -5,6 +5,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { attempt } from '@sluice/policy/structures/attempt'
+import { isBelow } from '../config/work-directory.ts'
 import { boxFailed } from './box-failed.ts'
 
 /** Something that has to be there before the box starts, because it can only be protected if it exists. */
@@ -34,9 +35,9 @@ export function findGitPlaces(project: string): GitPlaces {
   if (stat.isDirectory()) return protectRepository(pointer)
   if (!stat.isFile())
     throw boxFailed(`\`${pointer}\` is a link`, 'put the repository itself in its place')
-  const { folder, common } = followPointer(project, pointer)
+  const common = followPointer(project, pointer)
   const { readOnly, missing } = protectRepository(common)
-  return { outside: [common], readOnly: [pointer, ...readOnly, ...headsOf(folder)], missing }
+  return { outside: [common], readOnly: [pointer, ...readOnly], missing }
 }
 
 /** The places of a repository's folder: those of a linked worktree are in its `worktrees`. */
@@ -67,27 +68,35 @@ function headsOf(folder: string): string[] {
     .filter(existsSync)
 }
 
-/** Where the file `.git` of a linked worktree or a submodule leads. A line could have written it in a session
- * before: the repository has to name this project, or the box would show one of somebody else. */
-function followPointer(project: string, pointer: string) {
+/** The repository that the file `.git` of a linked worktree or a submodule leads to. A line could have written that file in
+ * a session before: the repository has to name this project and to be one that no line of this project has made, or the
+ * box would show a folder of somebody else. */
+function followPointer(project: string, pointer: string): string {
   const read = (path: string) => attempt(() => readFileSync(path, 'utf8').trim(), '')
   const [, named = ''] = /^gitdir: (.+)$/.exec(read(pointer)) ?? []
-  const folder = attempt(() => realpathSync(resolve(project, named)), '')
+  const folder = attempt(() => realpathSync(resolve(project, named)), project)
   const refuse = () =>
     boxFailed(
       `\`${pointer}\` leads to \`${named}\`, which does not lead back to it`,
       'run `git worktree repair`, or start the session in the main repository',
     )
-  if (named === '' || !existsSync(join(folder, 'HEAD'))) throw refuse()
+  if (isBelow(folder, project)) throw refuse()
   const back = read(join(folder, 'gitdir'))
   if (back !== '') {
     const common = attempt(() => realpathSync(resolve(folder, read(join(folder, 'commondir')))), '')
-    if (resolve(folder, back) !== pointer || dirname(dirname(folder)) !== common) throw refuse()
-    return { folder, common }
+    const isLinked = dirname(folder) === join(common, 'worktrees') && isRepository(common)
+    if (resolve(folder, back) !== pointer || !isLinked) throw refuse()
+    return common
   }
   const [, written = ''] = /^[ \t]*worktree[ \t]*=(.*)$/m.exec(read(join(folder, 'config'))) ?? []
   const worktree = written.trim().replaceAll('"', '')
   const tree = isAbsolute(worktree) ? worktree : resolve(folder, worktree)
-  if (worktree === '' || attempt(() => realpathSync(tree), '') !== project) throw refuse()
-  return { folder, common: folder }
+  if (worktree === '' || attempt(() => realpathSync(tree), '') !== project || !isRepository(folder))
+    throw refuse()
+  return folder
+}
+
+/** As git tells a repository from another folder. */
+function isRepository(folder: string): boolean {
+  return ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)))
 }
