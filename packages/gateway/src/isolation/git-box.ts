@@ -1,16 +1,18 @@
-// Runs git for snapshots, in a box of its own: it sees the system, the project and the repository of snapshots. A
+// Runs git for snapshots, in a box of its own: it sees programs, the project and the repository of snapshots. A
 // project is foreign input for git, and could make it run a program; there is nothing here that such a one could reach.
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { findSystemProgram } from '../processes/find-program.ts'
 import { GIT_MS_MAX, GIT_OUTPUT_BYTES_MAX } from './limits.ts'
-import { showSystem } from './locked-view.ts'
+import { showPrograms } from './locked-view.ts'
 
 /** A project, and the bare repository with its snapshots. */
 export interface GitBox {
   readonly project: string
   readonly repository: string
+  /** Of the project: it may lie outside of it, and is shown as `PROJECT_INDEX`. */
+  readonly projectIndex: string
   /** To bring files back. */
   readonly canWriteProject?: boolean
 }
@@ -20,6 +22,11 @@ export interface GitOptions {
   /** False to make the repository. */
   readonly hasRepository?: boolean
 }
+
+/** Where scripts find the project's index, if it has one. A file that is none makes git find nothing in it. */
+export const PROJECT_INDEX = '/tmp/project-index'
+/** The index of the snapshots while git runs, in memory: git writes it twice, and the disk makes the second time slow. */
+export const SNAPSHOT_INDEX = '/tmp/index'
 
 /** The user's and the system's settings are not read. */
 const SETTINGS = {
@@ -40,6 +47,8 @@ const FIXED = {
   'core.excludesFile': '/dev/null',
   'core.quotePath': 'false',
   'gc.autoDetach': 'false',
+  // Each snapshot is a file: see snapshots.ts.
+  'gc.packRefs': 'false',
   'advice.addEmbeddedRepo': 'false',
 }
 const FIXED_VARIABLES = Object.fromEntries(
@@ -48,6 +57,15 @@ const FIXED_VARIABLES = Object.fromEntries(
     [`GIT_CONFIG_VALUE_${at}`, value],
   ]),
 )
+
+/** Few mounts: each costs time before every line that changes something. */
+const VIEW = [
+  ...showPrograms(),
+  ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
+  ...['/dev', '/tmp'].flatMap((path) => ['--tmpfs', path]),
+  ...['/dev/null', '/dev/urandom'].flatMap((path) => ['--dev-bind', path, path]),
+  ...['--proc', '/proc'],
+]
 
 /** What git printed. Rejects with its last line. */
 export function runGit(
@@ -69,7 +87,7 @@ export function runGitScript(
 }
 
 async function runBoxed(
-  { project, repository, canWriteProject = false }: GitBox,
+  { project, repository, projectIndex, canWriteProject = false }: GitBox,
   words: readonly string[],
   { input = '', hasRepository = true }: GitOptions,
 ): Promise<string> {
@@ -83,7 +101,7 @@ async function runBoxed(
   const place = {
     GIT_DIR: repository,
     GIT_WORK_TREE: project,
-    GIT_INDEX_FILE: `${repository}/index`,
+    GIT_INDEX_FILE: SNAPSHOT_INDEX,
   }
   const env = hasRepository ? { ...settings, ...place } : settings
   const child = spawn(
@@ -99,13 +117,16 @@ async function runBoxed(
       'ALL',
       '--new-session',
       '--clearenv',
-      ...showSystem(),
+      ...VIEW,
       canWriteProject ? '--bind' : '--ro-bind',
       project,
       project,
       '--bind',
       repository,
       repository,
+      '--ro-bind-try',
+      projectIndex,
+      PROJECT_INDEX,
       '--remount-ro',
       '/',
       ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),

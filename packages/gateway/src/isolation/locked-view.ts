@@ -23,14 +23,19 @@ const KERNEL = ['/sys/devices/system/cpu', '/sys/fs/cgroup']
 const OWN_PLACES = ['/dev', '/dev/shm', '/tmp'].flatMap((path) => ['--tmpfs', path])
 OWN_PLACES.push('--proc', '/proc', '--dir', homedir(), '--symlink', '/proc/self/fd', '/dev/fd')
 
+/** The programs of the system and their libraries, read-only. */
+export function showPrograms(): string[] {
+  return SYSTEM.filter(existsSync).flatMap((path) =>
+    lstatSync(path).isSymbolicLink()
+      ? ['--symlink', readlinkSync(path), path]
+      : ['--ro-bind', path, path],
+  )
+}
+
 /** Without `--dev`, which would put the server in a second user namespace that may not bind port 53. */
 export function showSystem(): string[] {
   return [
-    ...SYSTEM.filter(existsSync).flatMap((path) =>
-      lstatSync(path).isSymbolicLink()
-        ? ['--symlink', readlinkSync(path), path]
-        : ['--ro-bind', path, path],
-    ),
+    ...showPrograms(),
     ...[...SETTINGS, ...KERNEL].flatMap((path) => ['--ro-bind-try', path, path]),
     ...OWN_PLACES,
     ...DEVICES.flatMap((path) => ['--dev-bind-try', path, path]),

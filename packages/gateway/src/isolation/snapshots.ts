@@ -3,12 +3,12 @@
 // this repository alone, and reads nothing of the project's own configuration. Ignored files and `.git` are not covered.
 
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { isObject } from '@sluice/policy/values/json'
-import { type GitBox, runGit, runGitScript } from './git-box.ts'
+import { type GitBox, PROJECT_INDEX, runGit, runGitScript, SNAPSHOT_INDEX } from './git-box.ts'
 import { SNAPSHOT_AGE_MS_MAX, SNAPSHOT_FILES_MAX, SNAPSHOTS_MAX } from './limits.ts'
 
 /** The line that is about to run. */
@@ -33,16 +33,24 @@ export interface RestoredFile {
 /** Takes bytes as they are: no line ends, filters or encodings of the project. */
 const ATTRIBUTES = '* -text -filter -ident -working-tree-encoding -diff -merge\n'
 const REFS = 'refs/lines'
-const PROJECT_INDEX = 'project-index'
+/** In the repository of snapshots. */
+const [INDEX, NEW_INDEX] = ['index', 'index.new']
 
-/** One script, because each box costs more than git: it sets `tree`. Files that the project tracks although an ignore file names them
- * are found by a copy of its index, so that its configuration is not read. A repository in a subfolder that has no
+/** With its time: git looks again at files that changed in the second in which it was written. */
+const READ_INDEX = `[ ! -e "$GIT_DIR/${INDEX}" ] || cp -p "$GIT_DIR/${INDEX}" ${SNAPSHOT_INDEX}`
+const WRITE_INDEX = `cp -p ${SNAPSHOT_INDEX} "$GIT_DIR/${NEW_INDEX}"`
+/** One script, because each box costs more than git: it sets `tree`. `$1` is the most files of a project, counted before
+ * git reads them all for the first time. Files that the project tracks although an ignore file names them
+ * are found by its index, so that its configuration is not read. A repository in a subfolder that has no
  * commit is left out: a line could otherwise make one to turn snapshots off. */
 const WRITE_TREE = `
-count=$(git ls-files -z -c -o --exclude-standard | tr -dc '\\000' | wc -c)
-if [ "$count" -gt "$1" ]; then
-  echo "the project has $count files, more than $1" >&2
-  exit 1
+${READ_INDEX}
+if [ ! -e ${SNAPSHOT_INDEX} ]; then
+  count=$(git ls-files -z -c -o --exclude-standard | tr -dc '\\000' | wc -c)
+  if [ "$count" -gt "$1" ]; then
+    echo "the project has $count files, more than $1" >&2
+    exit 1
+  fi
 fi
 said=$(git add -A --ignore-errors . 2>&1)
 if [ "$2" = refuse ] && printf '%s\\n' "$said" | grep -E '^(error|fatal):' |
@@ -50,22 +58,18 @@ if [ "$2" = refuse ] && printf '%s\\n' "$said" | grep -E '^(error|fatal):' |
   printf '%s\\n' "$said" >&2
   exit 1
 fi
-GIT_INDEX_FILE="$GIT_DIR/${PROJECT_INDEX}" git ls-files -z -c -i --exclude-standard |
+[ ! -e ${PROJECT_INDEX} ] || GIT_INDEX_FILE=${PROJECT_INDEX} git ls-files -z -c -i --exclude-standard |
   git update-index --add --remove -z --stdin
-tree=$(git write-tree) || exit 1
+tree=$(git write-tree) && ${WRITE_INDEX} || exit 1
 `
-/** Makes a snapshot of `tree`, and removes those that are too many, too old, or as this one: the line before it has
- * changed nothing and needs no way back. `$3` is the time, as names sort by it, `$4` the oldest that is kept; the message
- * comes from stdin, because it may be longer than an argument. */
-const KEEP_TREE = `
-commit=$(git commit-tree "$tree") || exit 1
-git for-each-ref --sort=-refname --format='%(refname) %(tree)' ${REFS} |
-  awk -v tree="$tree" -v oldest="${REFS}/$4" -v max=${SNAPSHOTS_MAX - 1} '
-    NR > max || $1 < oldest || (NR == 1 && $2 == tree) { print "delete " $1 }
-    END { exit NR > max }' > "$GIT_DIR/old"
-isFull=$?
-{ echo "create ${REFS}/$3-$commit $commit"; cat "$GIT_DIR/old"; } | git update-ref --stdin || exit 1
-[ "$isFull" = 0 ] || git gc --auto --quiet`
+/** Prints the tree and a commit of it. The message comes from stdin, because it may be longer than an argument. */
+const COMMIT_TREE = `
+echo "$tree $(git commit-tree "$tree")"
+[ "$3" = full ] && git gc --auto --quiet
+true`
+
+const RESTORE_TREE = `${READ_INDEX}
+git read-tree --reset -u "$1" && ${WRITE_INDEX}`
 
 /** git does not record who may read a file, and a line may have taken that from its owner. */
 const MAKE_ACCESSIBLE = `
@@ -86,15 +90,15 @@ export class Snapshots {
   /** Records the files that git tracks or would track. Rejects if it cannot. */
   record(project: string, of: SnapshotOf): Promise<void> {
     return this.#exclusively(project, async (git) => {
-      await copyIndex(git)
-      await this.#keep(git, `${WRITE_TREE}${KEEP_TREE}`, 'refuse', of)
+      await this.#keep(git, [WRITE_TREE, 'refuse'], of)
+      await replaceIndex(git)
     })
   }
 
   /** The last lines that changed something, newest first. */
   list(project: string): Promise<readonly Snapshot[]> {
     return this.#exclusively(project, async (git) => {
-      const now = await this.#writeTree(git, 'skip')
+      const now = await writeTree(git)
       const all = await readSnapshots(git)
       // A line changed something if what came after it is not what was before it.
       return all.filter(({ tree }, at) => tree !== (all[at - 1]?.tree ?? now))
@@ -104,7 +108,7 @@ export class Snapshots {
   /** What would change if the project became what it was. */
   compare(project: string, commit: string): Promise<readonly RestoredFile[]> {
     return this.#exclusively(project, async (git) =>
-      compareTrees(git, await this.#writeTree(git, 'skip'), commit),
+      compareTrees(git, await writeTree(git), commit),
     )
   }
 
@@ -113,12 +117,13 @@ export class Snapshots {
     return this.#exclusively(project, async (git) => {
       const writable = { ...git, canWriteProject: true }
       await runGitScript(writable, MAKE_ACCESSIBLE, [])
-      const now = await this.#writeTree(git, 'skip')
+      const now = await writeTree(git)
       const changes = await compareTrees(git, now, commit)
       if (changes.length === 0) return changes
       const of = { session: '', line: 'sluice undo' }
-      await this.#keep(git, `tree=$2${KEEP_TREE}`, now, of)
-      await runGit(writable, ['read-tree', '--reset', '-u', commit])
+      await this.#keep(git, ['tree=$2', now], of)
+      await runGitScript(writable, RESTORE_TREE, [commit])
+      await replaceIndex(git)
       return changes
     })
   }
@@ -133,7 +138,7 @@ export class Snapshots {
   async #open(project: string): Promise<GitBox> {
     const name = createHash('sha256').update(project).digest('hex').slice(0, 32)
     const repository = join(this.#data, 'snapshots', name)
-    const git = { project, repository }
+    const git = { project, repository, projectIndex: await findIndex(project) }
     const isThere = await readFile(join(repository, 'HEAD')).then(
       () => true,
       () => false,
@@ -146,29 +151,65 @@ export class Snapshots {
     return git
   }
 
-  /** The tree of the files as they are now. What a line has made unreadable must not keep its undo from working. */
-  async #writeTree(git: GitBox, unreadable: 'refuse' | 'skip'): Promise<string> {
-    await copyIndex(git)
-    const args = [String(SNAPSHOT_FILES_MAX), unreadable]
-    return (await runGitScript(git, `${WRITE_TREE}echo "$tree"`, args)).trim()
-  }
-
-  async #keep(git: GitBox, script: string, how: string, of: SnapshotOf): Promise<void> {
+  /** Makes a snapshot of the tree that a script sets, which is given one word. Removes those that are too many, too old,
+   * or as this one: the line before it has changed nothing and needs no way back. They are the files of git's refs,
+   * named so that this needs no process. */
+  async #keep(
+    git: GitBox,
+    [script, word]: readonly [script: string, word: string],
+    of: SnapshotOf,
+  ): Promise<void> {
     const atMs = this.#nowMs()
-    const times = [atMs, atMs - SNAPSHOT_AGE_MS_MAX].map((ms) => String(ms).padStart(15, '0'))
+    const folder = join(git.repository, REFS)
+    const earlier = (await readdir(folder).catch(() => [])).sort().reverse()
+    const isFull = earlier.length >= SNAPSHOTS_MAX
     const input = JSON.stringify({ atMs, ...of })
-    await runGitScript(git, script, [String(SNAPSHOT_FILES_MAX), how, ...times], { input })
+    const args = [String(SNAPSHOT_FILES_MAX), word, isFull ? 'full' : '']
+    const printed = await runGitScript(git, `${script}${COMMIT_TREE}`, args, { input })
+    const [tree = '', commit = ''] = printed.trim().split(' ')
+    const ref = join(folder, `${nameTime(atMs)}-${tree}`)
+    await mkdir(folder, { recursive: true })
+    await writeFile(`${ref}.lock`, `${commit}\n`)
+    const oldest = nameTime(atMs - SNAPSHOT_AGE_MS_MAX)
+    const old = earlier.filter(
+      (name, at) =>
+        at >= SNAPSHOTS_MAX - 1 || name < oldest || (at === 0 && name.endsWith(`-${tree}`)),
+    )
+    for (const name of old) await rm(join(folder, name), { force: true })
+    await rename(`${ref}.lock`, ref)
   }
 }
 
-/** A file that is no index makes git find no such files, which is all that it can do. */
-async function copyIndex({ project, repository }: GitBox): Promise<void> {
+/** As names sort by it. */
+function nameTime(ms: number): string {
+  return String(ms).padStart(15, '0')
+}
+
+/** The tree of the files as they are now. What a line has made unreadable must not keep its undo from working. */
+async function writeTree(git: GitBox): Promise<string> {
+  const args = [String(SNAPSHOT_FILES_MAX), 'skip']
+  const tree = (await runGitScript(git, `${WRITE_TREE}echo "$tree"`, args)).trim()
+  await replaceIndex(git)
+  return tree
+}
+
+/** Takes what `WRITE_INDEX` has written. An index has the number of its files in its header. */
+async function replaceIndex({ repository }: GitBox): Promise<void> {
+  const written = join(repository, NEW_INDEX)
+  const file = await open(written)
+  const { buffer } = await file.read(Buffer.alloc(12), 0, 12).finally(() => file.close())
+  await rename(written, join(repository, INDEX))
+  const count = buffer.readUInt32BE(8)
+  if (count > SNAPSHOT_FILES_MAX)
+    throw new Error(`the project has ${count} files, more than ${SNAPSHOT_FILES_MAX}`)
+}
+
+/** Where the index of a project is, also of a linked worktree. */
+async function findIndex(project: string): Promise<string> {
   const pointer = join(project, '.git')
   const text = await readFile(pointer, 'utf8').catch(() => '')
   const [, named] = /^gitdir: (.+)\n?$/.exec(text) ?? []
-  const folder = named === undefined ? pointer : resolve(project, named)
-  const copy = join(repository, PROJECT_INDEX)
-  await copyFile(join(folder, 'index'), copy).catch(() => rm(copy, { force: true }))
+  return join(named === undefined ? pointer : resolve(project, named), 'index')
 }
 
 interface StoredSnapshot extends Snapshot {
