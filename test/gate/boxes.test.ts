@@ -1,12 +1,11 @@
 // Lines in the box of their session: how they enter, what they leave behind, and how a box ends. Real boxes, as the
 // user of the tests and, as root, as an ordinary one.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { removeBox } from '@sluice/gateway/isolation/box-leftovers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BoxTrial, USERS } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
@@ -50,6 +49,8 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(await trial.run('pwd', { cwd: join(trial.project, 'sub') })).toMatchObject({
         output: `${join(trial.project, 'sub')}\n`,
       })
+      // The line that looks has a file of its own.
+      expect((await trial.run('ls -d /tmp/.sluice-cwd.* 2> /dev/null')).output).toBe('')
     })
 
     test('quotes, here-documents, large output and other shells survive', async () => {
@@ -64,6 +65,20 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       const env = { GITHUB_TOKEN: 'only-token', CHOSEN: 'chosen', NODE_OPTIONS: '--only-token' }
       expect((await trial.run('env', { env })).output).toContain('CHOSEN=chosen')
       expect((await trial.run('env', { env })).output).not.toContain('only-token')
+      const always = { LANG: 'C', TERM: 'dumb', CI: '1' }
+      const { output } = await trial.run('exec env', { env: { ...env, ...always } })
+      const seen = output.split('\n').map((each) => each.split('=')[0] ?? '')
+      const shells = ['', 'OLDPWD', 'PWD', 'SHLVL', '_']
+      expect(seen.filter((name) => !shells.includes(name)).sort()).toEqual([
+        'CHOSEN',
+        'CI',
+        'HOME',
+        'LANG',
+        'PATH',
+        'TERM',
+        'TMPDIR',
+        'USER',
+      ])
       await trial.run(
         '(while :; do cat /proc/[0-9]*/environ 2>/dev/null; done | tr "\\0" "\\n" | grep --line-buffered only-token > /tmp/seen) > /dev/null 2>&1 &',
       )
@@ -131,10 +146,47 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         client: 'coder',
         project: trial.project,
       })
+      const { command } = await trial.run(':', { session })
       await trial.end(session)
       await vi.waitFor(() =>
         expect(execFileSync('ps', ['ax'], { encoding: 'utf8' })).not.toContain('http.server 3000'),
       )
+      expect(trial.outside(`exec 2>&1; ${command}; echo $?`)).toBe(
+        'sluice: the box of this line has ended: make the call again\n125\n',
+      )
+    })
+
+    test('a box ends when its client is gone', async () => {
+      const client = spawn('sleep', ['60'])
+      const at = { session: 'left', clientPid: client.pid ?? 0 }
+      await trial.run(':', at)
+      const count = (await trial.list()).length
+      client.kill()
+      await vi.waitFor(async () => expect((await trial.list()).length).toBe(count - 1), WAIT)
+    })
+
+    test('a second box of a project keeps what the first one made', async () => {
+      await trial.run(':', { session: 'first' })
+      await trial.run(':', { session: 'second' })
+      for (const session of ['one', 'first']) await trial.end(session)
+      expect((await trial.run('echo x > .claude/x', { session: 'second' })).output).toContain(
+        'Read-only',
+      )
+      await trial.end('second')
+    })
+
+    test('a project with a space in its name is watched as any other', async () => {
+      const project = join(trial.home, 'my shop')
+      trial.write({ 'home/my shop/.env': 'only-mine' })
+      const at = { session: 'space', project, cwd: project }
+      for (let round = 0; round < 3; round++) {
+        const { output, restarted } = await trial.run('cat .env; sleep 0.2', at)
+        expect({ output, restarted }).toEqual({
+          output: expect.stringMatching(/denied/),
+          restarted: false,
+        })
+      }
+      await trial.end('space')
     })
 
     test('hosts are reached that are listed, and the others are refused and told', async () => {
@@ -158,6 +210,18 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         WAIT,
       )
       expect(await trial.run('echo same', { session })).toMatchObject({ restarted: false })
+    })
+
+    test('the project of a session is that of its first line, whatever a later one says', async () => {
+      const session = 'ended'
+      const other = join(trial.folder, 'other')
+      await trial.run('kill -9 -1', { session })
+      await vi.waitFor(async () => {
+        const { output } = await trial.run('pwd', { session, project: other })
+        expect(output).toBe(`${trial.project}\n`)
+      }, WAIT)
+      expect((await trial.run('pwd', { session: 'elsewhere', cwd: other })).code).toBe(125)
+      await trial.end('elsewhere')
     })
 
     test('a protected file that is replaced from outside ends the box', async () => {
@@ -211,11 +275,18 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(made.filter(existsSync)).toEqual([])
       expect(readdirSync(join(trial.data, 'boxes'))).toEqual([])
       await trial.run(':')
+      // What somebody has put there since stays.
+      trial.write({ 'home/shop/.codex/config.toml': 'x' })
+      const [box = ''] = readdirSync(join(trial.data, 'boxes'))
+      const pid = readFileSync(join(trial.data, 'boxes', box, 'pid'), 'utf8').trim()
       await trial.kill()
+      await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT)
       expect(made.filter(existsSync)).toEqual(made)
-      const [left = ''] = readdirSync(join(trial.data, 'boxes'))
-      removeBox(join(trial.data, 'boxes', left))
+      // As the next gate and `sluice doctor` do.
+      await trial.start()
       expect(made.filter(existsSync)).toEqual([])
+      expect(readFileSync(join(trial.project, '.codex/config.toml'), 'utf8')).toBe('x')
+      expect(readdirSync(join(trial.data, 'boxes'))).toEqual([])
     })
   },
 )

@@ -152,7 +152,7 @@ export async function showBox(places: BoxPlaces): Promise<BoxView> {
       owner,
       ...TOOL_CHAINS.map((name) => join(owner, name))
         .filter(existsSync)
-        .flatMap((path) => ['--ro-bind', realpathSync(path), path]),
+        .flatMap((path) => mount('--ro-bind', path)),
       ...CACHES.flatMap((name) => ['--bind', join(caches, name), join(owner, name)]),
       ...settings.read
         .filter((path) => !isBelow(path, project))
@@ -175,7 +175,7 @@ export async function showBox(places: BoxPlaces): Promise<BoxView> {
 }
 
 function mount(how: '--bind' | '--ro-bind', path: string): string[] {
-  return [`${how}`, path, path]
+  return [how, path, path]
 }
 
 /** A file is one that cannot be opened, a folder is an empty one. */
