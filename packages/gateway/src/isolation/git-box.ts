@@ -64,7 +64,8 @@ const VIEW = [
   ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
   ...['/dev', '/tmp'].flatMap((path) => ['--tmpfs', path]),
   ...['/dev/null', '/dev/urandom'].flatMap((path) => ['--dev-bind', path, path]),
-  ...['--proc', '/proc'],
+  '--proc',
+  '/proc',
 ]
 
 /** What git printed. Rejects with its last line. */
