@@ -46,6 +46,8 @@ which. A command that only shows something exits with 0, also if there is nothin
 directory. A command that loosens something asks for the PIN of a person at the terminal.
 `
 
+const TABLE_HEAD = '| option | default | |\n|---|---|---|'
+
 const OPERATIONS_HEAD = `## Operations
 
 What a running gate can be asked for. The control socket, the [API](api.md) and the commands are made from
@@ -55,35 +57,63 @@ passkey assertion for the request in the API, \`identity\` a PIN and a sign-in, 
 | operation | role | proof | socket | API | command | input |
 |---|---|---|---|---|---|---|`
 
+/** An option that as many commands have, in the same words, is explained once. */
+const COMMON_COMMANDS_MIN = 5
+
 export async function cliPage(): Promise<string> {
   const program = new Command('sluice')
-  const parts: string[] = [HEAD]
+  // A word that is no command: all that are below are added as they are.
+  const commands = Object.values(COMMANDS).filter(({ replacedBy }) => replacedBy === undefined)
+  for (const command of commands) await addLoaded(program, command, () => {}, ['all'])
+  const common = findCommonOptions(program)
+  const parts: string[] = [HEAD, commonTable(common)]
   let group: string | undefined
-  for (const command of Object.values(COMMANDS)) {
+  for (const [index, command] of commands.entries()) {
     if (command.group !== group) parts.push(`## ${command.group?.replace(/:$/, '')}\n`)
     group = command.group
-    // A word that is no command: all that are below are added as they are.
-    await addLoaded(program, command, () => {}, ['all'])
-    parts.push(...describe(program.commands.at(-1) as Command, ['sluice'], OPERATIONS))
+    parts.push(...describe(program.commands[index] as Command, ['sluice'], common))
   }
   return [...parts, [OPERATIONS_HEAD, ...OPERATIONS.map(toRow)].join('\n'), ''].join('\n')
+}
+
+/** The rows of options that many commands have in the same words, most frequent first. */
+function findCommonOptions(program: Command): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  const count = (command: Command): void => {
+    for (const option of command.options.filter(({ hidden }) => !hidden))
+      counts.set(toOptionRow(option), (counts.get(toOptionRow(option)) ?? 0) + 1)
+    command.commands.forEach(count)
+  }
+  count(program)
+  const common = [...counts].filter(([, times]) => times >= COMMON_COMMANDS_MIN)
+  return new Set(common.sort(([, one], [, other]) => other - one).map(([row]) => row))
+}
+
+function commonTable(common: ReadonlySet<string>): string {
+  // Of an option that is worded in two ways the more frequent one stands for both.
+  const byFlags = new Map<string | undefined, string>()
+  for (const row of common) {
+    const [, flags] = row.split('|')
+    if (!byFlags.has(flags)) byFlags.set(flags, row)
+  }
+  return `## Options of many commands\n\n${TABLE_HEAD}\n${[...byFlags.values()].join('\n')}\n`
 }
 
 function describe(
   command: Command,
   above: readonly string[],
-  operations: readonly Operation[],
+  common: ReadonlySet<string>,
 ): string[] {
   const path = [...above, command.name()]
-  const below = command.commands.flatMap((each) => describe(each, path, operations))
+  const below = command.commands.flatMap((each) => describe(each, path, common))
   const options = command.options.filter(({ hidden }) => !hidden)
-  const mine = operations.filter(({ command: name }) => name === path.slice(1).join(' '))
+  const mine = OPERATIONS.filter(({ command: name }) => name === path.slice(1).join(' '))
   const text = [
     `### \`${path.join(' ')}\`\n`,
     `${capital(command.description())}.\n`,
     ...(command.commands.length > 0 ? [] : [`\`\`\`text\n${usageOf(command, path)}\n\`\`\`\n`]),
     ...argumentLines(command),
-    ...(options.length === 0 ? [] : [tableOf(options)]),
+    ...(options.length === 0 ? [] : [describeOptions(options, common)]),
     ...mine.map(({ name }) => `Operation: [\`${name}\`](#operations).\n`),
     ...examplesOf(command),
   ]
@@ -102,13 +132,21 @@ function argumentLines({ registeredArguments }: Command): string[] {
   return [`${lines.join('\n')}\n`]
 }
 
-function tableOf(options: readonly Option[]): string {
-  const rows = options.map(({ flags, description, defaultValue, mandatory }) => {
-    const isPlain = typeof defaultValue === 'string' || typeof defaultValue === 'number'
-    const value = mandatory ? '**required**' : isPlain ? `\`${defaultValue}\`` : ''
-    return `| \`${flags}\` | ${value} | ${description.replaceAll('|', '\\|')} |`
-  })
-  return `| option | default | |\n|---|---|---|\n${rows.join('\n')}\n`
+function describeOptions(options: readonly Option[], common: ReadonlySet<string>): string {
+  const own = options.map(toOptionRow).filter((row) => !common.has(row))
+  const shared = options
+    .filter((option) => common.has(toOptionRow(option)))
+    .map(({ long }) => `\`${long}\``)
+  return [
+    ...(own.length === 0 ? [] : [`${TABLE_HEAD}\n${own.join('\n')}\n`]),
+    ...(shared.length === 0 ? [] : [`Also ${shared.join(', ')}.\n`]),
+  ].join('\n')
+}
+
+function toOptionRow({ flags, description, defaultValue, mandatory }: Option): string {
+  const isPlain = typeof defaultValue === 'string' || typeof defaultValue === 'number'
+  const value = mandatory ? '**required**' : isPlain ? `\`${defaultValue}\`` : ''
+  return `| \`${flags}\` | ${value} | ${description.replaceAll('|', '\\|')} |`
 }
 
 /** What help shows behind the options: examples, and what has to be known. */

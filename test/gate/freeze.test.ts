@@ -73,7 +73,7 @@ test('a freeze stops calls that are open, calls that come, lists and new session
   const before = bytesTo(gate.folder)
   const { result } = (await office.call('read_file', { path: 'b' })).answer
   expect(result).toMatchObject({ isError: true, _meta: { 'sluice/decision': { code: 'FROZEN' } } })
-  expect(result.content[0].text).toContain('until a person runs `sluice thaw`')
+  expect(result.content[0].text).toContain('until a person runs `sluice freeze --lift`')
   expect((await office.ask('tools/list')).answer.error.code).toBe(-31004)
   expect((await office.ask('ping')).answer.error.code).toBe(-31004)
   await office.tell('notifications/roots/list_changed')
@@ -88,7 +88,7 @@ test('a freeze stops calls that are open, calls that come, lists and new session
     'ready: frozen: the server `office`\n',
   )
   await atTerminal(gate.data)
-  const thawed = await sluice(['thaw', '--server', 'office', ...place])
+  const thawed = await sluice(['freeze', '--lift', '--server', 'office', ...place])
   expect(thawed).toMatchObject({ code: 0, stdout: 'thawed: the server `office`\n' })
   expect((await office.call('read_file', { path: 'c' })).answer.result.isError).toBeUndefined()
   const paths = sentTo(gate.folder).flatMap(({ params }) => params?.arguments?.path ?? [])
@@ -126,8 +126,8 @@ test('frozen while no gate runs, it is frozen when one does, and stays so over k
   await gate.kill()
   expect(await sluiceJson(['status', ...place])).toMatchObject({ frozen: [{ scope: 'all' }] })
   await atTerminal(first.data)
-  expect((await sluice(['thaw', ...place])).stdout).toBe('thawed: the gate\n')
-  const again = await sluice(['thaw', ...place])
+  expect((await sluice(['freeze', '--lift', ...place])).stdout).toBe('thawed: the gate\n')
+  const again = await sluice(['freeze', '--lift', ...place])
   expect(again).toMatchObject({ code: 2 })
   expect(again.stderr).toContain('the gate is not frozen [CLI_GATE]\n  help: nothing is frozen')
   expect(eventsOf(first, 'freeze')).toHaveLength(1)

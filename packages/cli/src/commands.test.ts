@@ -29,8 +29,8 @@ describe.each([
 
 /** Fields that a command fills in by itself, or asks a person for; and rows whose command is another's option. */
 const NOT_TYPED: Readonly<Record<string, readonly string[]>> = {
-  freeze: ['all', 'session'],
-  thaw: ['all', 'session'],
+  freeze: ['all'],
+  thaw: ['all'],
   'approvals.list': ['states', 'before', 'limit'],
   'approvals.news': ['news'],
   'approvals.lift': ['server'],

@@ -1,6 +1,11 @@
 // All commands by their first word, in the order help shows them, each with what loads it.
 
-import { type CommandRows, type LazyCommands, toLazyCommands } from './terminal/lazy-commands.ts'
+import {
+  type CommandRows,
+  type LazyCommands,
+  toLazyCommands,
+  toOldNames,
+} from './terminal/lazy-commands.ts'
 
 const GROUPS: Readonly<Record<string, CommandRows>> = {
   'Run the gate:': {
@@ -91,10 +96,9 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
       async () => ({ add: (await import('./admin/forget.ts')).addForget }),
     ],
     freeze: [
-      'deny every call until a person lifts the freeze',
-      async () => ({ add: (await import('./admin/freeze.ts')).addFreeze }),
+      'deny every call until a person lifts the freeze; --lift lifts it',
+      () => import('./admin/freeze.ts'),
     ],
-    thaw: ['lift a freeze', async () => ({ add: (await import('./admin/freeze.ts')).addThaw })],
     backup: [
       'copy the data directory, also while the gate runs',
       async () => ({ add: (await import('./admin/backup.ts')).addBackup }),
@@ -119,6 +123,26 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
   },
 }
 
-export const COMMANDS: LazyCommands = Object.fromEntries(
-  Object.entries(GROUPS).flatMap(([group, rows]) => Object.entries(toLazyCommands(rows, group))),
-)
+const OLD_NAMES: LazyCommands = toOldNames({
+  thaw: ['freeze --lift', async () => ({ add: (await import('./admin/freeze.ts')).addThaw })],
+})
+
+export const COMMANDS: LazyCommands = {
+  ...Object.fromEntries(
+    Object.entries(GROUPS).flatMap(([group, rows]) => Object.entries(toLazyCommands(rows, group))),
+  ),
+  ...OLD_NAMES,
+}
+
+/** What `sluice --help` shows. `sluice help --all` shows all. */
+export const FIRST_COMMANDS: readonly string[] = [
+  'init',
+  'up',
+  'status',
+  'doctor',
+  'approvals',
+  'ledger',
+  'policy',
+  'agents',
+  'console',
+]

@@ -3,14 +3,15 @@
 
 import { readPackageVersion } from '@sluice/gateway/shared/package-version'
 import { Command } from 'commander'
-import { COMMANDS } from './commands.ts'
+import { COMMANDS, FIRST_COMMANDS } from './commands.ts'
 import { findConfig } from './connect/find-config.ts'
 import type { SetExitCode } from './terminal/exit-code.ts'
 import { printFailure } from './terminal/failure.ts'
-import { addLazyCommands } from './terminal/lazy-commands.ts'
+import { addLazyCommands, type LazyCommands } from './terminal/lazy-commands.ts'
 
-export async function main(argv: readonly string[]): Promise<number> {
+export async function main(typed: readonly string[]): Promise<number> {
   let exitCode: number | undefined
+  const argv = readHelp(typed)
   const program = await build(argv, (code) => {
     exitCode = code
   })
@@ -38,10 +39,30 @@ async function build(argv: readonly string[], answer: SetExitCode): Promise<Comm
     .helpCommand(false)
     .configureOutput({ outputError: () => {} })
     .exitOverride()
-    .addHelpText('after', EXAMPLES)
     .hook('preAction', (_, command) => useUserConfig(command))
-  await addLazyCommands(program, COMMANDS, answer, argv)
+  // Commands have an option of that name, too.
+  const isAll = argv.slice(0, 2).includes(ALL) && argv[0]?.startsWith('-') === true
+  if (isAll) program.option(ALL, 'with --help: all commands')
+  program.addHelpText('after', isAll ? ALL_EXAMPLES : EXAMPLES)
+  const [first = '--help'] = argv
+  await addLazyCommands(program, isAll || !first.startsWith('-') ? COMMANDS : FIRST, answer, argv)
   return program
+}
+
+const ALL = '--all'
+
+/** Without the headings of the long list. */
+const FIRST: LazyCommands = Object.fromEntries(
+  FIRST_COMMANDS.flatMap((name) => {
+    const command = COMMANDS[name]
+    return command === undefined ? [] : [[name, { summary: command.summary, load: command.load }]]
+  }),
+)
+
+/** `sluice help policy check` is `sluice policy check --help`, and `sluice help --all` lists all commands. */
+function readHelp([word, ...rest]: readonly string[]): readonly string[] {
+  if (word !== 'help') return word === undefined ? [] : [word, ...rest]
+  return rest.length === 1 && rest[0] === ALL ? [ALL, '--help'] : [...rest, '--help']
 }
 
 /** In a folder without a sluice.yaml commands use the user's own, where `sluice init` put one. */
@@ -68,12 +89,17 @@ function cutAtMistake(program: Command, argv: readonly string[]): string[] {
 const EXAMPLES = `
 Examples:
   sluice init --dry-run              which MCP servers are here, and what would change
-  sluice scan -- npx -y @modelcontextprotocol/server-memory
+  sluice init --hooks                the shell, files and web of a coding agent, too
   sluice up                          the gate of ./sluice.yaml
-  sluice console                     what waits for you, and what happens
   sluice policy explain stripe/create_refund --args '{"amount": 100}'
-  sluice ledger tail
+  sluice agents create --model ollama:llama3
+  sluice console                     what waits for you, and what happens
 
+\`sluice help --all\` lists all commands. Every command has --help.
+
+Exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.`
+
+const ALL_EXAMPLES = `
 Every command has --help.
 
 Exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.

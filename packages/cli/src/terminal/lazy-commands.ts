@@ -17,6 +17,8 @@ export interface LazyCommand {
   readonly load: () => Promise<{ readonly add: AddCommand }>
   /** Heading in the help of the parent. */
   readonly group?: string
+  /** For an old name of a command, the words to type in its place. It works until the next version, and no help lists it. */
+  readonly replacedBy?: string
 }
 
 export type LazyCommands = Readonly<Record<string, LazyCommand>>
@@ -26,10 +28,23 @@ export type CommandRows = Readonly<
   Record<string, readonly [summary: string, load: LazyCommand['load']]>
 >
 
+/** Old names of commands, by name: what to type now, and what is loaded. */
+export type OldNames = Readonly<
+  Record<string, readonly [replacedBy: string, load: LazyCommand['load']]>
+>
+
 export function toLazyCommands(rows: CommandRows, group?: string): LazyCommands {
   const named = Object.entries(rows).map(([name, [summary, load]]) => [
     name,
     { summary, load, ...(group === undefined ? {} : { group }) },
+  ])
+  return Object.fromEntries(named)
+}
+
+export function toOldNames(rows: OldNames): LazyCommands {
+  const named = Object.entries(rows).map(([name, [replacedBy, load]]) => [
+    name,
+    { summary: `the old name of \`sluice ${replacedBy}\``, load, replacedBy },
   ])
   return Object.fromEntries(named)
 }
@@ -45,6 +60,7 @@ export async function addLazyCommands(
   const [word = '', ...rest] = words
   const isHelp = word === '' || word.startsWith('-')
   for (const [name, command] of Object.entries(commands)) {
+    if (isHelp && command.replacedBy !== undefined) continue
     if (isHelp) parent.command(name).description(command.summary)
     else if (name === word || !Object.hasOwn(commands, word))
       await addLoaded(parent, command, answer, name === word ? rest : [])
@@ -56,11 +72,17 @@ export async function addLazyCommands(
 /** Loads one command and adds it to its parent. */
 export async function addLoaded(
   parent: Command,
-  { load, summary }: LazyCommand,
+  { load, summary, replacedBy }: LazyCommand,
   answer: SetExitCode,
   words: readonly string[],
 ): Promise<void> {
   const { add } = await load()
   await add(parent, answer, words)
-  parent.commands.at(-1)?.description(summary)
+  const command = parent.commands.at(-1)?.description(summary)
+  if (replacedBy === undefined) return
+  command?.hook('preAction', () => {
+    process.stderr.write(
+      `sluice: \`${command.name()}\` is \`sluice ${replacedBy}\` now; the old name goes with the next version\n`,
+    )
+  })
 }

@@ -80,6 +80,7 @@ async function shareFreeze({ settle, unconfirmed }: OperationParts): Promise<str
 export const THAW = operation({
   name: 'thaw',
   summary: 'lift a freeze',
+  command: 'freeze --lift',
   role: REQUIRED_ROLES.thaw,
   proof: 'fresh',
   socket: 'thaw',

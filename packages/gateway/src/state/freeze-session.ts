@@ -1,5 +1,5 @@
 // Freezes a session whose agent sent a planted value (canary): at once, whatever cannot be written, and
-// recorded as any freeze. A person thaws it with `sluice thaw --session`.
+// recorded as any freeze. A person thaws it with `sluice freeze --lift --session ID`.
 
 import type { Ledger } from '@sluice/ledger/ledger'
 import type { Log } from '../shared/log.ts'

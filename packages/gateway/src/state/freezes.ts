@@ -119,7 +119,7 @@ export function describeFreezeTarget({ scope, id }: Pick<Freeze, 'scope' | 'id'>
 /** The reply to a caller. */
 export function frozenReason(frozen: Freeze): string {
   const why = frozen.why === '' ? '' : ` (${frozen.why})`
-  return `${describeFreezeTarget(frozen)} is frozen${why}: nothing is forwarded until a person runs \`sluice thaw\``
+  return `${describeFreezeTarget(frozen)} is frozen${why}: nothing is forwarded until a person runs \`sluice freeze --lift\``
 }
 
 function toFreezeKey({ scope, id }: Pick<Freeze, 'scope' | 'id'>): string {
