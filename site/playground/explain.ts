@@ -81,7 +81,14 @@ function explainCall(policy: CompiledPolicy, tools: readonly KnownTool[], text: 
   const decision = decide(policy, call, facts, new MemoryCounters(), now, trace)
   const output = new Lines()
   const shown = isVisible(policy, call, facts, now)
-  new Explanation(policy, output).print(String(id), { tool, args, decision, trace, shown })
+  new Explanation(policy, output).print(String(id), {
+    tool,
+    args,
+    decision,
+    trace,
+    shown,
+    isWhole: true,
+  })
   return output.text
 }
 

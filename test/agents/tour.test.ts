@@ -12,7 +12,6 @@ import { scratchDirectory } from '../support/scratch.ts'
 import { published, until } from '../support/start-gate.ts'
 
 const DEMO = join(ROOT, 'examples/demo')
-const ALLOWED = 'tools:\n  agents/*: { action: allow, over: [Execute, Write, Destructive] }\n'
 
 afterAll(() => endOwnGates())
 
@@ -21,7 +20,7 @@ test('the demonstration plans, is denied, waits for an approval and ends', async
   const workspace = join(folder, 'workspace')
   mkdirSync(workspace)
   writeFileSync(join(workspace, 'hello.txt'), 'hello\n')
-  const policy = readFileSync(join(DEMO, 'policy.yaml'), 'utf8').replace('tools:\n', ALLOWED)
+  const policy = readFileSync(join(DEMO, 'policy.yaml'), 'utf8')
   const memory = { ...published('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } }
   const servers = {
     agents: { builtin: 'agents' as const },

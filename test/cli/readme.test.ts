@@ -1,13 +1,12 @@
-// The README is run: files with a name in their fence are written, every `sh` fence is executed,
-// and the `text` fence after it is what must be printed. Its library example is run by package.test.ts,
-// against the published layout.
+// README and quickstart are run: files with a name in their fence are written, every `sh` fence that a `text` fence
+// follows is executed, and that text is what must be printed.
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
+import { fileScratchDirectory } from '../support/scratch.ts'
 import { SLUICE } from '../support/start-gate.ts'
 
 interface Fence {
@@ -16,32 +15,34 @@ interface Fence {
   text: string
 }
 
-const fences: Fence[] = [
-  ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms),
-].map(([, language = '', file, text = '']) => ({ language, file, text }))
-let folder = ''
+const PAGES = ['README.md', 'docs/quickstart/README.md']
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'))
-  for (const { file, text } of fences)
-    if (file !== undefined) writeFileSync(join(folder, file), text)
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+describe.each(PAGES)('%s', (page) => {
+  const fences: Fence[] = [
+    ...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms),
+  ].map(([, language = '', file, text = '']) => ({ language, file, text }))
+  const stories = fences.flatMap((fence, index) => {
+    const after = fences[index + 1]
+    return fence.language === 'sh' && after?.language === 'text'
+      ? [{ command: fence.text.trim(), output: after.text }]
+      : []
+  })
+  let folder = ''
 
-const stories = fences.flatMap((fence, index) => {
-  const after = fences[index + 1]
-  return fence.language === 'sh' && after?.language === 'text'
-    ? [{ command: fence.text.trim(), output: after.text }]
-    : []
-})
+  beforeAll(() => {
+    folder = fileScratchDirectory()
+    for (const { file, text } of fences)
+      if (file !== undefined) writeFileSync(join(folder, file), text)
+  })
 
-test('the README tells a story of at least four commands', () => {
-  expect(stories.length).toBeGreaterThanOrEqual(4)
-})
+  test('tells a story of at least three commands', () => {
+    expect(stories.length).toBeGreaterThanOrEqual(3)
+  })
 
-test.each(stories)('$command', ({ command, output }) => {
-  const script = `sluice() { "${process.execPath}" "${SLUICE}" "$@"; }\n${command}`
-  const { NO_COLOR: _, ...env } = process.env
-  const { stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', env })
-  expect(stdout).toBe(output)
+  test.each(stories)('$command', ({ command, output }) => {
+    const script = `sluice() { "${process.execPath}" "${SLUICE}" "$@"; }\n${command}`
+    const { NO_COLOR: _, ...env } = process.env
+    const { stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', env })
+    expect(stdout).toBe(output)
+  })
 })

@@ -1,15 +1,19 @@
 // `npm start` as a newcomer has it: the demonstration serves, a real client uses it, short commands load
 // little, and Ctrl-C leaves nothing behind.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
 import { throughGate } from '../support/real-client.ts'
 import { NODE, RunningGate, SLUICE } from '../support/start-gate.ts'
+
+/** Rejects if the exit code is not 0. */
+const execute = promisify(execFile)
 
 test('npm start', async () => {
   const child = spawn(NODE, [join(ROOT, 'scripts', 'start.ts'), '--port', '0'])
@@ -47,6 +51,7 @@ test('npm start', async () => {
     expect(both.map(({ name }) => name)).toContain('filesystem__read_text_file')
     expect(both.map(({ name }) => name)).not.toContain('filesystem__directory_tree')
     await all.close()
+    expectDemo(await execute(NODE, [SLUICE, 'demo', '--url', gate.url]))
     for (const [line, files] of SHORT_COMMANDS) {
       const demo = dirname(dirname(path))
       const loaded = listLoaded(line.replace('DATA', join(demo, 'data')).split(' '))
@@ -58,7 +63,20 @@ test('npm start', async () => {
   } finally {
     child.kill('SIGKILL')
   }
-})
+  // The demonstration waits for approvals that nobody gives.
+}, 300_000)
+
+/** Ten scenes, each as meant, by a rule that stands in the policy. */
+function expectDemo({ stdout }: { readonly stdout: string }): void {
+  const policy = readFileSync(join(ROOT, 'examples', 'demo', 'policy.yaml'), 'utf8')
+  const rules = [...stdout.matchAll(/^ {2}by (.*)$/gm)].map(([, rule]) => rule)
+  expect(rules).toHaveLength(10)
+  for (const rule of rules) expect(policy).toContain(`${rule}\n`)
+  // The call of the agent was denied as a client's is, and it goes on.
+  expect(stdout).toContain('cancelled   move it to an archive')
+  expect(stdout).toContain('"isStopped":false')
+  expect(stdout).toContain('stands in the text of an answer of `filesystem/read_text_file`')
+}
 
 /** The files of the bundle that a short command loads: scripts/bundle.ts makes one for each of them. Another one
  * means that it imports more than it needs, or that something has to be imported when it is used. */

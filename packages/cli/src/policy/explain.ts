@@ -66,6 +66,7 @@ const OPTIONS = {
   '--facts <json>': 'who calls, and what the session has seen',
   '--method <method>': ['an MCP method', TOOL_CALL],
   '--at <time>': 'when, as 2026-01-01T12:00:00Z',
+  '--all': 'also the guardrails that do not apply, with whole conditions',
   '--repeat <n>': ['make the call this many times at once; the last is explained', '1'],
 } as const
 
@@ -117,7 +118,14 @@ async function explain(target: string, options: Options, output: Output): Promis
   const answer = describeAnswers(policy, parts)
   const answerField = answer === '' ? {} : { answer }
   output.value({ call: target, ...decision, visible: shown, trace, ...answerField })
-  new Explanation(policy, output).print(target, { tool, args, decision, trace, shown })
+  new Explanation(policy, output).print(target, {
+    tool,
+    args,
+    decision,
+    trace,
+    shown,
+    isWhole: options.all === true,
+  })
   if (answer !== '') output.remark(`answer: ${answer}`)
   return decision.action === 'allow' ? 0 : 1
 }

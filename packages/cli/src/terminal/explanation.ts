@@ -1,4 +1,4 @@
-// A decision and its trace as text: what applied, what did not and why, the results of conditions,
+// A decision and its trace as text: what applied, what could not be decided and why, the results of conditions,
 // limits with what is left, and the decision with its location in the document.
 
 import { classText } from '@sluice/catalogue/classify/classify'
@@ -8,7 +8,7 @@ import type { KnownTool } from '@sluice/policy/calls/tools'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import type { JsonObject } from '@sluice/policy/values/json'
-import { ACTION_STYLES, type Output, printable, type Style, toJsonLine } from './output.ts'
+import { ACTION_STYLES, type Output, plural, printable, type Style, toJsonLine } from './output.ts'
 
 interface ExplainedCall {
   readonly tool: KnownTool | undefined
@@ -16,23 +16,37 @@ interface ExplainedCall {
   readonly decision: Decision
   readonly trace: readonly TraceStep[]
   readonly shown: boolean
+  /** List the guardrails that do not apply, with whole conditions. A pack has dozens of them. */
+  readonly isWhole: boolean
 }
+
+/** Characters of a condition that are printed, unless the whole is asked for. */
+const CONDITION_LENGTH_SHOWN = 400
 
 export class Explanation {
   readonly #policy: CompiledPolicy
   readonly #output: Output
+  #isWhole = true
 
   constructor(policy: CompiledPolicy, output: Output) {
     this.#policy = policy
     this.#output = output
   }
 
-  print(target: string, { tool, args, decision, trace, shown }: ExplainedCall): void {
+  print(target: string, { tool, args, decision, trace, shown, isWhole }: ExplainedCall): void {
     const { line, bold, dim } = this
+    this.#isWhole = isWhole
     line(`${bold(printable(target))}${tool ? dim(`  ${classText(tool)} by the catalogue`) : ''}`)
     if (Object.keys(args).length > 0) line(dim(`  ${toJsonLine(args)}`))
     line()
-    for (const step of trace) this.#step(step)
+    const asides = isWhole ? [] : trace.filter(isIdleGuardrail)
+    for (const step of trace) if (!asides.includes(step)) this.#step(step)
+    if (asides.length > 0)
+      line(
+        dim(
+          `  guardrail  ${plural(asides.length, 'other does', 'others do')} not apply: --all lists them`,
+        ),
+      )
     this.#decision(decision, shown)
   }
 
@@ -83,7 +97,10 @@ export class Explanation {
   #condition(step: { when?: string; result?: string; why?: string }): void {
     if (step.when === undefined) return
     const why = step.why === undefined ? '' : `: ${printable(step.why)}`
-    this.line(this.dim(`             when ${printable(step.when.trim())}`))
+    const when = printable(step.when.trim())
+    const isCut = !this.#isWhole && when.length > CONDITION_LENGTH_SHOWN
+    const shown = isCut ? `${when.slice(0, CONDITION_LENGTH_SHOWN)}… (--all shows it whole)` : when
+    this.line(this.dim(`             when ${shown}`))
     this.line(this.dim(`             is ${step.result}${why}`))
   }
 
@@ -96,12 +113,12 @@ export class Explanation {
     line(`  ${this.action(action)} ${dim(code)}${rule ? dim(`  by ${this.place(rule)}`) : ''}`)
     if (reason !== '') line(`  reason     ${printable(reason)}`)
     if (retryAfterMs > 0) line(`  again     ${waitText(retryAfterMs).replace(/^,/, '')}`)
-    for (const ask of approvals)
-      line(
-        dim(
-          `  approval   ${ask.quorum} of ${printable(ask.approvers.join(', ')) || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`,
-        ),
-      )
+    const asks = approvals.map(
+      (ask) =>
+        `${ask.quorum} of ${printable(ask.approvers.join(', ')) || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`,
+    )
+    // Guardrails of a pack mostly ask for the same.
+    for (const ask of new Set(asks)) line(dim(`  approval   ${ask}`))
     line(dim(`  list       ${shown ? 'shown' : 'left out'}`))
   }
 
@@ -111,6 +128,11 @@ export class Explanation {
   bold = (text: string) => this.paint('bold', text)
   dim = (text: string) => this.paint('dim', text)
   action = (action: Action) => this.paint(ACTION_STYLES[action], action)
+}
+
+/** It certainly says nothing about the call. */
+function isIdleGuardrail(step: TraceStep): boolean {
+  return step.step === 'guardrail' && !step.matched
 }
 
 /** The rule's name and `policy.yaml:12`, from its pointer. */
