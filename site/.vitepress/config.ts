@@ -1,7 +1,7 @@
 // The documentation as a site: the Markdown of docs/, searchable without a service, and the playground.
 // A link that leads nowhere fails the build.
 
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type Plugin } from 'vitepress'
 
@@ -34,13 +34,7 @@ export default defineConfig({
       { text: 'Playground', link: '/how-to/playground' },
       { text: 'What a gate cannot stop', link: '/concepts/threats' },
     ],
-    sidebar: ['quickstart', 'how-to', 'concepts', 'reference', 'benchmarks', 'decisions'].map(
-      (folder) => ({
-        text: `${folder[0]?.toUpperCase()}${folder.slice(1)}`,
-        collapsed: folder === 'decisions' || folder === 'benchmarks',
-        items: listPages(folder),
-      }),
-    ),
+    sidebar: readMenu(),
   },
   vite: {
     // The site has its own version of Vite, and no configuration of the console's.
@@ -50,11 +44,32 @@ export default defineConfig({
   },
 })
 
-function listPages(folder: string): { text: string; link: string }[] {
-  return globSync(`${folder}/*.md`, { cwd: DOCS })
-    .sort()
-    .map((path) => ({
-      text: /^# (.+)$/m.exec(readFileSync(join(DOCS, path), 'utf8'))?.[1] ?? path,
-      link: `/${path.replace(/README\.md$|\.md$/, '')}`,
-    }))
+interface MenuEntry {
+  readonly text: string
+  /** From the root of the site. */
+  readonly link: string
+}
+
+interface MenuGroup {
+  readonly text: string
+  readonly collapsed: boolean
+  readonly items: MenuEntry[]
+}
+
+/** The lists of docs/README.md, in the order of a reader's life. Decisions are linked there, and are in no menu. */
+function readMenu(): MenuGroup[] {
+  const [, ...groups] = readFileSync(join(DOCS, 'README.md'), 'utf8').split(/^## /m)
+  return groups.map((group) => {
+    const [text = ''] = group.split('\n')
+    const rows = group.split('\n').filter((line) => line.startsWith('- '))
+    const links = rows.flatMap((row) => [...row.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)])
+    return {
+      text,
+      collapsed: text === 'Reference',
+      items: links.map(([, name = '', path = '']) => ({
+        text: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+        link: `/${path.replace(/README\.md$|\.md$/, '')}`,
+      })),
+    }
+  })
 }

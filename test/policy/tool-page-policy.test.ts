@@ -6,7 +6,7 @@ import { compile } from '@sluice/policy/compile/compile'
 import { expect, test } from 'vitest'
 import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import { getAssessment } from '../../packages/catalogue/src/pages/assessment-cache.ts'
-import { denialOf, waysFor } from '../../packages/catalogue/src/pages/tool-advice.ts'
+import { denialOf, limitFor, WAYS } from '../../packages/catalogue/src/pages/tool-advice.ts'
 import { toolPage } from '../../packages/catalogue/src/pages/tool-page.ts'
 import { buildRefusalReply } from '../../packages/gateway/src/call/replies.ts'
 
@@ -36,11 +36,15 @@ test.each(TOOLS.map((definition) => [definition.name, definition] as const))(
       .flatMap((block) =>
         block.kind === 'code' && block.text.startsWith('version:') ? [block.text] : [],
       )
-    const ways = waysFor(definition, getAssessment(definition)).map(
-      ([, , rule]) => `version: 1\ndefault: deny\ntools:\n  acme/${definition.name}: ${rule}\n`,
+    const rules = [
+      limitFor(definition, getAssessment(definition)).rule,
+      ...WAYS.map(([, rule]) => rule),
+    ]
+    const ways = rules.map(
+      (rule) => `version: 1\ndefault: deny\ntools:\n  acme/${definition.name}: ${rule}\n`,
     )
     expect(policies).toHaveLength(1)
-    expect(ways).toHaveLength(4)
+    expect(ways).toHaveLength(5)
     for (const document of [...policies, ...ways])
       expect(compile({ file: 'policy.yaml', text: document }, { tools }).problems).toEqual([])
   },

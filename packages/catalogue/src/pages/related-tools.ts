@@ -10,6 +10,7 @@ import {
 import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { splitNameWords } from '../signals/split-words.ts'
 import { getAssessment } from './assessment-cache.ts'
+import { productName } from './product-name.ts'
 import { countTools, summaryOf } from './server-page.ts'
 
 /** Where a page stands: the other tools of the server, and the addresses of their pages. */
@@ -44,7 +45,7 @@ export function relatedSection(
     ])
   return [
     {
-      heading: 'Related tools of the server',
+      heading: `Which tools are like ${definition.name}?`,
       blocks: [{ kind: 'table', head: ['tool', 'category', 'risk'], rows }],
     },
   ]
@@ -64,17 +65,7 @@ export function serverBlocks(
   { neighbours = [] }: ToolPageContext,
 ): PageBlock[] {
   const of = neighbours.length > 1 ? ` It lists ${summaryOf(countTools(neighbours))}.` : ''
-  return [
-    createTextBlock(
-      `${productName(server)} (\`${server}\`)${packageOf(server)}.${of} To put Sluice in front of it, run \`sluice init\` or add a line under \`servers:\`; every call then passes the gate before it reaches the server.`,
-    ),
-  ]
-}
-
-/** The id of a server as people write its name: `claude-flow` is Claude Flow. */
-function productName(server: string): string {
-  const words = server.split(/[-_.@/]+/).filter((word) => /^[a-z]/i.test(word))
-  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || server
+  return [createTextBlock(`${productName(server)} (\`${server}\`)${packageOf(server)}.${of}`)]
 }
 
 const SCOPE = /^[a-z0-9._-]+$/i

@@ -5,6 +5,8 @@ import type { Page } from '@sluice/guard/show/page'
 import { createTextBlock, yaml } from '@sluice/guard/show/page'
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { getAssessment } from './assessment-cache.ts'
+import { titleWithProduct } from './product-name.ts'
+import { registerBlocks } from './register-server.ts'
 import { suggestPolicy } from './suggest-policy.ts'
 
 /** How many tools a server has, by what they can do. */
@@ -64,16 +66,17 @@ export function serverPage(
   ])
   const { yaml: text, special } = suggestPolicy(definitions)
   return {
-    title: server,
+    title: titleWithProduct(server, server),
     lead: summaryOf(countTools(definitions)),
     sections: [
       {
-        heading: 'Tools',
+        heading: `What can the tools of ${server} do?`,
         blocks: [{ kind: 'table', head: ['tool', 'category', 'risk', 'by the words'], rows }],
       },
       {
-        heading: 'Suggested policy',
+        heading: `Which policy fits ${server}?`,
         blocks: [
+          ...registerBlocks(server),
           createTextBlock('Deny by default; it compiles against these tools as they are.'),
           yaml(text),
           ...(special.length === 0

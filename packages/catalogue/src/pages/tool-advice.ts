@@ -171,32 +171,37 @@ function amountOf(
 
 const AMOUNT = /(?:^|_)(?:amount|amt|price|budget|discount)(?:_off)?$|(?:Amount|Amt|Price|Budget)$/
 
-/** The four ways to rule a tool: what happens, and the rule. */
-export function waysFor(
-  definition: ToolDefinition,
-  assessment: AssessmentWithAttacks,
-): readonly (readonly [way: string, says: string, rule: string])[] {
+/** The ways to rule a tool beside a limit: what they are called, the rule, and what happens. */
+export const WAYS: readonly (readonly [way: string, rule: string, says: string])[] = [
+  ['Allow', '{ action: allow }', 'every call passes'],
+  ['Approve', '{ action: require_approval }', 'a person decides on each call before it is sent'],
+  [
+    'Deny',
+    '{ action: deny, reason: not for agents }',
+    'no call passes, and the agent is told the reason',
+  ],
+  ['Hide', 'hide', 'no call passes, and the tool is in no list'],
+]
+
+export interface ToolLimit {
+  /** What passes. */
+  readonly says: string
+  /** As the document writes it. */
+  readonly rule: string
+}
+
+/** A limit that fits the tool: on the sum if it moves money, on calls otherwise. */
+export function limitFor(definition: ToolDefinition, assessment: AssessmentWithAttacks): ToolLimit {
   const amount = assessment.category === 'Financial' ? amountOf(definition, assessment) : undefined
-  return [
-    ['Allow', 'every call passes', '{ action: allow }'],
-    amount === undefined
-      ? [
-          'Limit',
-          'ten calls a minute pass, counted per session unless `per` says otherwise',
-          '{ action: allow, rate_limit: { max: 10, window: 60 } }',
-        ]
-      : [
-          'Limit',
-          `calls pass up to a sum of \`${amount}\` a day`,
-          `{ action: allow, spend_limit: { amount: ${quoteExpression(amount)}, max: 100, window: 1d, per: principal } }`,
-        ],
-    ['Approve', 'a person decides on each call before it is sent', '{ action: require_approval }'],
-    [
-      'Deny',
-      'no call passes, and the agent is told the reason; `hide` also removes the tool from the list',
-      '{ action: deny, reason: not for agents }',
-    ],
-  ]
+  if (amount === undefined)
+    return {
+      says: 'ten calls a minute pass, counted per session unless `per` says otherwise',
+      rule: '{ action: allow, rate_limit: { max: 10, window: 60 } }',
+    }
+  return {
+    says: `calls pass up to a sum of \`${amount}\` a day`,
+    rule: `{ action: allow, spend_limit: { amount: ${quoteExpression(amount)}, max: 100, window: 1d, per: principal } }`,
+  }
 }
 
 /** In a flow mapping an index needs quotes. */

@@ -10,9 +10,11 @@ import type { ToolAssessment } from '../classify/classify.ts'
 import type { EvidenceKind } from '../classify/describe-signal.ts'
 import { type AssessmentWithAttacks, getAssessment } from './assessment-cache.ts'
 import { cutAtWord, parameterBlocks } from './parameter-table.ts'
+import { titleWithProduct } from './product-name.ts'
+import { registerBlocks } from './register-server.ts'
 import { relatedSection, serverBlocks, type ToolPageContext } from './related-tools.ts'
 import { ownRule, suggestRule } from './suggest-policy.ts'
-import { adviceFor, denialOf, hasStructuredDenial, usageOf, waysFor } from './tool-advice.ts'
+import { adviceFor, denialOf, hasStructuredDenial, limitFor, usageOf, WAYS } from './tool-advice.ts'
 
 const DRIVES_A_PAGE = 'It operates a live page or device, with whatever the user is signed in to.'
 const HANDS_WORK_OVER = 'It gives work to another agent, which then acts by itself.'
@@ -69,43 +71,50 @@ const EVIDENCE_SHOWN_MAX = 8
 /** In percent; a class is never certain. */
 const CONFIDENCE_SHOWN_MAX = 99
 
+/** Each heading is a question that people ask of a tool. */
 export function toolPage(definition: ToolDefinition, around: ToolPageContext = {}): Page {
   const assessment = getAssessment(definition)
-  const id = `${definition.server}/${definition.name}`
+  const { server, name } = definition
+  const id = `${server}/${name}`
   return {
-    title: id,
+    title: titleWithProduct(id, server),
     lead: leadOf(assessment),
     sections: [
-      { heading: 'What it does', blocks: described(definition) },
-      { heading: 'Parameters', blocks: parameterBlocks(definition) },
+      { heading: `What does ${name} do?`, blocks: described(definition) },
+      { heading: `Which arguments does ${name} take?`, blocks: parameterBlocks(definition) },
       ...(assessment.unknown
-        ? [{ heading: 'Name its class', blocks: settling(id, assessment) }]
+        ? [{ heading: `What is the class of ${name}?`, blocks: settling(id, assessment) }]
         : []),
       {
-        heading: 'How agents use it',
+        heading: `How do agents use ${name}?`,
         blocks: [
           createTextBlock(`${usageOf(definition, assessment)} ${flowSentence(assessment.flows)}`),
         ],
       },
       {
-        heading: 'What this access lets an attacker do',
+        heading: `What can an attacker do with ${name}?`,
         blocks: [attackTable(assessment.attacks)],
       },
       {
-        heading: 'Advice',
+        heading: `What should I do about ${name}?`,
         blocks: [
           { kind: 'list', items: adviceFor(definition, assessment, around.neighbours ?? []) },
         ],
       },
-      { heading: 'A policy to begin with', blocks: recommended(id, definition, assessment) },
-      { heading: 'Four ways to rule it', blocks: ways(definition, assessment) },
-      { heading: 'What a denied agent receives', blocks: denied(definition) },
       {
-        heading: assessment.unknown ? 'Why this guess' : 'Why it has this class',
+        heading: `How do I enforce a rule on ${name}?`,
+        blocks: [...registerBlocks(server), ...recommended(id, definition, assessment)],
+      },
+      { heading: `Can I rate limit ${name}?`, blocks: limited(definition, assessment) },
+      { heading: `Can I block ${name}, or have calls approved?`, blocks: blocked(definition) },
+      {
+        heading: assessment.unknown
+          ? `Why is the class of ${name} unknown?`
+          : `Why is ${name} ${assessment.category}, and no other class?`,
         blocks: why(assessment),
       },
       ...relatedSection(definition, around),
-      { heading: 'Its server', blocks: serverBlocks(definition, around) },
+      { heading: `Which server provides ${name}?`, blocks: serverBlocks(definition, around) },
     ],
   }
 }
@@ -149,7 +158,11 @@ function why(assessment: AssessmentWithAttacks): PageBlock[] {
   const guess = shown.length > 0 ? 'The guess rests on:' : 'No word of its definition tells more.'
   const sure = `Confidence ${Math.min(CONFIDENCE_SHOWN_MAX, Math.round(confidence * 100))} %.`
   const blocks: PageBlock[] = [
-    createTextBlock(unknown ? `${sure} ${guess}` : `${sure} Risk ${risk}: ${riskBecause}.`),
+    createTextBlock(
+      unknown
+        ? `${sure} That is less than this class needs, so the gate takes it for a guess. ${guess}`
+        : `${sure} Risk ${risk}: ${riskBecause}.`,
+    ),
   ]
   if (shown.length > 0)
     blocks.push({
@@ -221,25 +234,33 @@ function isOfClass({ id }: LinkedAttack): boolean {
   return ATTACKS.find((attack) => attack.id === id)?.signal === 'its class'
 }
 
-function ways(definition: ToolDefinition, assessment: AssessmentWithAttacks): PageBlock[] {
-  const rows = waysFor(definition, assessment).map(([way, says, rule]) => [
-    `**${way}**`,
-    `\`${rule}\``,
-    says,
-  ])
+function limited(definition: ToolDefinition, assessment: AssessmentWithAttacks): PageBlock[] {
+  const { says, rule } = limitFor(definition, assessment)
   return [
-    createTextBlock('One of these, in place of its rule in the policy above:'),
-    { kind: 'table', head: ['way', 'rule', 'what happens'], rows },
+    createTextBlock(`Yes, in place of its rule above: ${says}.`),
+    yaml(
+      [
+        'tools:',
+        `  ${JSON.stringify(`${definition.server}/${definition.name}`)}: ${rule}`,
+        '',
+      ].join('\n'),
+    ),
+    createTextBlock(
+      'The window slides, so the limit resets by itself: a call counts until it is older than the window. An agent over the limit is told when to try again.',
+    ),
   ]
 }
 
-function denied(definition: ToolDefinition): PageBlock[] {
+function blocked(definition: ToolDefinition): PageBlock[] {
   const also = hasStructuredDenial(definition)
     ? ' The same data is in `_meta`, under `sluice/decision`.'
     : ''
+  const rows = WAYS.map(([way, rule, says]) => [`**${way}**`, `\`${rule}\``, says])
   return [
+    createTextBlock('Yes, by one of these in place of its rule:'),
+    { kind: 'table', head: ['way', 'rule', 'what happens'], rows },
     createTextBlock(
-      `A tool result that says why, in words that a model can act on and as data. It is never a protocol error, which clients take for a fault.${also}`,
+      `A denied agent gets a tool result that says why, in words that a model can act on and as data. It is never a protocol error, which clients take for a fault.${also}`,
     ),
     { kind: 'code', language: 'json', text: denialOf('not for agents', definition) },
   ]
@@ -253,7 +274,7 @@ function recommended(
   const rule = ownRule(definition, assessment)?.rule ?? BEGIN[assessment.category]
   return [
     createTextBlock(
-      `A whole document: other tools follow the rule of their category. Try it with \`sluice policy explain ${id}\`.`,
+      `Write the rule, here as a whole document in which other tools follow the rule of their category, and try it with \`sluice policy explain ${id}\`:`,
     ),
     yaml(suggestRule(id, rule)),
   ]

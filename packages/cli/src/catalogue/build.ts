@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { getAssessment } from '@sluice/catalogue/pages/assessment-cache'
 import { attacksPage } from '@sluice/catalogue/pages/attacks-page'
+import { titleWithProduct } from '@sluice/catalogue/pages/product-name'
 import { countTools, serverPage, summaryOf } from '@sluice/catalogue/pages/server-page'
 import { toolPage } from '@sluice/catalogue/pages/tool-page'
 import type { Page } from '@sluice/guard/show/page'
@@ -147,7 +148,7 @@ function indexPage(
   const rows = [...servers]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([server, own]) => [
-      { text: server, to: pathOf({ server, name: '' }) },
+      { text: titleWithProduct(server, server), to: pathOf({ server, name: '' }) },
       summaryOf(countTools(own)),
     ])
   return {
