@@ -183,6 +183,7 @@ export interface StandingApproval {
 export interface ApprovalBlock {
   readonly session: string
   readonly server: string
+  /** The tool; for command lines with what they start, as in `Bash: git push`. */
   readonly name: string
   readonly denials: number
 }

@@ -1,5 +1,5 @@
-// How often approvers have denied a tool to a session. After three denials the tool is blocked in
-// that session until a person unblocks it, so that an agent cannot ask until someone gives in
+// How often approvers have denied a tool to a session, or lines of a shell that start the same. After three denials it is
+// blocked in that session until a person unblocks it, so that an agent cannot ask until someone gives in
 // (approval fatigue). Stored in gate.db.
 
 import type { DatabaseSync } from 'node:sqlite'

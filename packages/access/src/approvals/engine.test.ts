@@ -271,6 +271,29 @@ describe('limits on requests of a tool that takes a command', () => {
     })
   })
 
+  test('three denials of lines that start the same block these, and no others', async () => {
+    const b = bench()
+    for (const branch of ['one', 'two', 'three']) {
+      const id = await proposed(b, line(`git -C /srv push -f origin ${branch} | tail -1`))
+      await b.engine.decide(id, { verdict: 'deny' }, ada, 'terminal')
+    }
+    const more = line('cd /srv && sudo git push origin four')
+    expect(await b.engine.ask(more)).toMatchObject({ is: 'refused', barred: true })
+    await proposed(b, line('git tag v1'))
+    await proposed(b, line('npm publish'))
+    await proposed(b, line('eval "$X"'))
+    const [barred] = b.engine.barred
+    expect(barred).toEqual({ session: 'x', server: 's', name: 'Bash: git push', denials: 3 })
+    await b.engine.lift(barred as never, ada)
+    await proposed(b, more)
+  })
+
+  test('denials that the version before counted by the tool still hold', async () => {
+    const b = bench()
+    b.database.exec("INSERT INTO approvals_denied VALUES ('x', 's', 'Bash', 3, 0)")
+    expect(await b.engine.ask(line('npm publish'))).toMatchObject({ is: 'refused', barred: true })
+  })
+
   test('count lines that cannot be read as one, and are those of the tool if it is no Execute', async () => {
     const b = bench()
     for (let at = 0; at < OPEN_PER_TOOL_MAX; at++) await proposed(b, line(`if then ((${at}`))

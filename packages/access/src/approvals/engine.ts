@@ -26,6 +26,7 @@ import {
 } from './approval-submission.ts'
 import { clientObjection, isSatisfied } from './count-votes.ts'
 import { Denials } from './denials.ts'
+import { describeDenied } from './describe-start.ts'
 import { toCanonicalJsonText } from './json-text.ts'
 import { CLOCK_AHEAD_MS_MAX, REPEAT_REFUSED_MS, UNUSED_MS_MAX } from './limits.ts'
 import { ApproverNotifiers, type NotificationResult } from './notify-approvers.ts'
@@ -300,7 +301,7 @@ export class ApprovalEngine implements ApprovalService {
             'denied',
             comment === '' ? `denied by ${who.name}` : comment,
           )
-          this.#denials.count(row, nowMs())
+          this.#denials.count({ ...row, name: describeDenied(row, sent.args) }, nowMs())
         }
         keep?.()
       })
@@ -397,7 +398,7 @@ export class ApprovalEngine implements ApprovalService {
   ): Promise<ApprovalRequestResult> {
     const { before, nameSession, newId, nowMs, warn } = this.#registry.parts
     const open = this.#registry.counts(call)
-    const full = whyFull(call, open, this.#denials.isBarred(call))
+    const full = whyFull(call, open, this.#isBarred(call))
     if (full !== undefined) return { is: 'refused', ...full }
     const isFree = call.id !== undefined && this.#registry.find(call.id) === undefined
     const [id, atMs] = [isFree ? call.id : newId(), nowMs()]
@@ -430,6 +431,12 @@ export class ApprovalEngine implements ApprovalService {
     }
     void this.#notifiers.notify(request, onResult)
     return this.#toPending(this.#registry.getRow(id))
+  }
+
+  /** Gates of the version before count denials of lines by the tool alone. */
+  #isBarred(call: ApprovalSubmission): boolean {
+    const name = describeDenied(call, call.args)
+    return this.#denials.isBarred(call) || this.#denials.isBarred({ ...call, name })
   }
 
   #toPending(row: ApprovalRow): ApprovalRequestResult {
