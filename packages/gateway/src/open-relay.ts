@@ -193,6 +193,13 @@ export class RelayOpener {
     const { ownPaths, notes } = this.#gate
     const policy = () => bound().policy
     const passesExtension = (extension: string) => this.#passesExtension(server, extension)
+    const settle = settleCalls({
+      recorder,
+      admission: this.#parts.pipeline.admission,
+      withLabels: labelled.withLabels,
+      onAnswered: () => notes.answered(server),
+      log,
+    })
     return {
       pipeline: { ...this.#parts.pipeline, policy: bound, record: recorder },
       send,
@@ -225,13 +232,10 @@ export class RelayOpener {
       inspectAhead: labelled.inspectAhead,
       answers: labelled.answers,
       vault: () => lease.vault,
-      record: settleCalls({
-        recorder,
-        admission: this.#parts.pipeline.admission,
-        withLabels: labelled.withLabels,
-        onAnswered: () => notes.answered(server),
-        log,
-      }),
+      record: (admission, startedMs, outcome) => {
+        lease.noteAnswer(outcome.bytes ?? 0)
+        settle(admission, startedMs, outcome)
+      },
       onEnd: (why) => {
         const level = EXPECTED_ENDS.has(why) ? 'debug' : 'info'
         log(level, 'a session with a server ended', { why })

@@ -149,6 +149,8 @@ export const REST_CHARS_MAX = 4 * 1_048_576
  * unloaded; what was written is read again when they are used.
  */
 export const PROVENANCE_BYTES_MAX = 256 * 1_048_576
+/** Sessions whose fields of answers, as `last(...)` reads them, are in memory; those of others are read again. */
+export const VALUES_SESSIONS_MAX = 1_000
 /** Size to which the sessions' memory is reduced when it is over `PROVENANCE_BYTES_MAX`. */
 export const PROVENANCE_BYTES_KEPT = 192 * 1_048_576
 /** How long after a change a session's memory is written. */

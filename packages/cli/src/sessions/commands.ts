@@ -69,9 +69,11 @@ export function add(program: Command, answer: SetExitCode): void {
   })
 }
 
-function formatSession({ id, name, connections, calls, saw }: ListedSession, output: Output) {
+function formatSession(session: ListedSession, output: Output) {
+  const { id, name, connections, calls, tokens, cost, saw } = session
   const labels = saw.length === 0 ? '' : `, has seen ${saw.join(', ')}`
-  const use = `${plural(connections, 'connection')}, ${plural(calls, 'call')}${labels}`
+  const price = cost === '0' ? '' : `, cost ${cost}`
+  const use = `${plural(connections, 'connection')}, ${plural(calls, 'call')}, ${plural(tokens, 'token')}${price}${labels}`
   const short = id.slice(0, id.lastIndexOf('@'))
   return `${output.paint('bold', printable(short).padEnd(16))} ${printable(`${name}: ${use}`)}`
 }

@@ -17,6 +17,7 @@ import type { Instant } from '@sluice/policy/calls/clock'
 import type { Receipt } from '@sluice/policy/calls/counters'
 import type { ApprovalReference, Channel, Decision } from '@sluice/policy/calls/decision'
 import type { KnownTool } from '@sluice/policy/calls/tools'
+import type { Decimal } from '@sluice/policy/values/decimal'
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 import type { ParsedMembers } from '@sluice/protocol/message'
 import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrument-calls.ts'
@@ -159,6 +160,8 @@ export interface Admission {
   /** Number of its intent in the audit log. */
   readonly intent: number
   readonly receipt: Receipt
+  /** What the call costs, if a limit has a price for it. */
+  readonly price?: Decimal | undefined
   readonly instrumented: InstrumentedCall
   /** See `Decision`. */
   readonly quiet?: true | undefined

@@ -4,6 +4,7 @@
 import type { SessionVault } from '@sluice/access/identity/sessions/session-vault'
 import type { SessionCheck } from '@sluice/ledger/store/admission'
 import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { Decimal } from '@sluice/policy/values/decimal'
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
 import type { ProtocolGeneration } from '@sluice/protocol/protocol-generation'
@@ -38,7 +39,7 @@ export interface CallContext {
   readonly handles: SealedHandles
   /** A call of the client's was decided; and one was admitted. */
   readonly onAsked: () => void
-  readonly onCall: (call: Pick<Call, 'server' | 'name'>) => void
+  readonly onCall: (call: Call, price: Decimal | undefined) => void
   /** The client says what the user asked for. */
   readonly onPrompt: (text: string) => void
   /** The policy's rules for what comes back, and values that the agent may not see. */

@@ -2,7 +2,7 @@
 // or none. Without a durable intent no call is made. Called by admit-call.ts.
 
 import { type AdmissionReply, usageOfRoom } from '@sluice/ledger/store/admission'
-import type { LimitCharge, LimitUsage } from '@sluice/policy/calls/counters'
+import { findPrice, type LimitCharge, type LimitUsage } from '@sluice/policy/calls/counters'
 import type { Decision } from '@sluice/policy/calls/decision'
 import { formatDecimal } from '@sluice/policy/values/decimal'
 import type { Admission, CallPipeline, CallProgress, CallRequest } from './call-request.ts'
@@ -54,7 +54,8 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
       instrumented.decided(decision, callId)
       const { sequence: intent, receipt } = reply
       const { quiet } = decision
-      const admission = { callId, intent, receipt, instrumented, approval, quiet }
+      const price = findPrice(decision.limits)
+      const admission = { callId, intent, receipt, instrumented, approval, price, quiet }
       return { status: 'admitted', admission, request }
     }
     case 'full':

@@ -62,7 +62,7 @@ async function maySubscribe(uri: string, session: CallSession): Promise<boolean>
   })
   const decided = await admitCall({ pipeline, request: lookUp(), lookUp })
   if (decided.admission === undefined) return false
-  onCall(call)
+  onCall(call, decided.admission.price)
   record(decided.admission, startedMs, { status: 'answered' })
   return true
 }

@@ -24,7 +24,7 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
   const { message, request, rounds, trace } = parsed
   const { admission } = admitted
   const { call, facts, program } = admitted.request
-  if (sender === 'client') session.onCall(call)
+  if (sender === 'client') session.onCall(call, admission.price)
   session.pipeline.onAdmitted?.(call, admitted.request.params, admission)
   const args = admission.approval?.args
   const decided = args === undefined ? message : withArgs(message, args)

@@ -25,6 +25,7 @@ function open(rules: string, isAlerted = true) {
         saw.push(...fresh)
         return fresh
       },
+      missedValues() {},
       missed() {},
     } as never,
     onInjection: isAlerted ? (tool) => alerts.push(String(tool)) : undefined,

@@ -16,11 +16,12 @@ import { MESSAGE_CHARS_MAX } from '@sluice/guard/limits'
 import { type AnswerChange, AnswerChangeCounts } from '@sluice/ledger/records/answer-changes'
 import { processClock } from '@sluice/ledger/store/process-clock'
 import type { AnswerTrust } from '@sluice/policy/calls/provenance'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { getTrust } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { findReads } from '@sluice/policy/model/policy-reads'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
-import type { JsonValue } from '@sluice/policy/values/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { READ_LABEL, type SessionLabels } from '@sluice/protocol/agent-calls'
 import { isDense } from '@sluice/protocol/json/is-dense'
 import { PARSED_MARKS_MAX } from '@sluice/protocol/json/limits'
@@ -33,6 +34,7 @@ import type { MessageSource } from '../shared/transport.ts'
 import { labelsOf } from '../state/labels-of.ts'
 import type { CrossedCall, InspectDelivery } from './deliveries.ts'
 import { type AnswerFilter, createAnswerFilter } from './filter-answers.ts'
+import { readAnswer } from './read-answer.ts'
 import { rememberMessage } from './remember-answers.ts'
 
 const NONE: readonly ScanTarget[] = []
@@ -46,7 +48,15 @@ export interface LabelledSession {
   readonly onInjection?: ((tool: string | undefined, words: string) => void) | undefined
   readonly lease: Pick<
     SessionLease,
-    'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
+    | 'facts'
+    | 'see'
+    | 'vault'
+    | 'remembered'
+    | 'missed'
+    | 'saveSealed'
+    | 'values'
+    | 'saveValues'
+    | 'missedValues'
   >
   /** Whether a call is open whose outcome will be recorded with the labels received until then. */
   readonly hasOpenCalls: () => boolean
@@ -193,6 +203,7 @@ function createInspection(
       const memory = session.provenance?.()
       if (memory === undefined) lease.missed()
       else remember(memory, text, sources(), answered)
+      rememberFields(session, bound, text, answered)
       if (bound.labels.size > 0)
         see(sources().flatMap((source) => labelsOf(bound, { ...source, server })))
       const all = listWanted(bound)
@@ -222,6 +233,23 @@ function createInspection(
       return wanted
     },
   }
+}
+
+/** Remembers the fields of an answer that `last(...)` reads, as the client gets them. */
+function rememberFields(
+  { server, lease }: LabelledSession,
+  bound: CompiledPolicy,
+  text: string,
+  answered: CrossedCall | undefined,
+): void {
+  if (answered?.method !== TOOL_CALL) return
+  const { values, valuesText } = findReads(bound)
+  if (values.size === 0) return lease.missedValues()
+  const reads = values.get(`${server}/${answered.name}`)
+  if (reads === undefined) return
+  const args = answered.params?.value.arguments
+  lease.values(valuesText).remember(reads, isObject(args) ? args : {}, readAnswer(text), Date.now())
+  lease.saveValues()
 }
 
 /** Returns the labels that are passed to agents and back, with the one that says whether something was read. */

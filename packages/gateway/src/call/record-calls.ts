@@ -8,7 +8,6 @@ import { type AnswerChange, describeChanges } from '@sluice/ledger/records/answe
 import { type DecisionEntry, digestText } from '@sluice/ledger/records/record'
 import type { DecisionInputs } from '@sluice/policy/calls/decision-inputs'
 import { collectInputs } from '@sluice/policy/decide/collect-inputs'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Log } from '../shared/log.ts'
 import type { OutageLog } from '../shared/outage-log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
@@ -88,7 +87,7 @@ export function toEntry({ pipeline, decided, callId }: EntryOptions): DecisionEn
     unknown: facts.tool?.unknown === true,
     policy: bound.id,
     decision,
-    judged: decision.code === 'FROZEN' ? {} : inputsOf(bound.policy, request, pipeline.keepsTexts),
+    judged: decision.code === 'FROZEN' ? {} : inputsOf(decided, pipeline.keepsTexts),
     argsDigest: argsDigestOf(call, argsText),
     ...(program === undefined ? {} : { parent: program.parent }),
     ...(approval === undefined ? {} : { approval }),
@@ -96,13 +95,9 @@ export function toEntry({ pipeline, decided, callId }: EntryOptions): DecisionEn
 }
 
 /** The entry of a call must not fail by what would be kept beside it. */
-function inputsOf(
-  policy: CompiledPolicy,
-  { call, facts }: CallRequest,
-  keepsTexts: boolean,
-): DecisionInputs {
+function inputsOf({ bound, now, request }: DecidedCall, texts: boolean): DecisionInputs {
   try {
-    return collectInputs(policy, call, facts, keepsTexts)
+    return collectInputs(bound.policy, request.call, request.facts, { texts, now })
   } catch {
     return {}
   }

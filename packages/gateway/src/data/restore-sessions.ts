@@ -8,14 +8,19 @@ import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessi
 import { recordReader } from '@sluice/ledger/chain/read'
 import { recentCalls } from '@sluice/ledger/query/recent-calls'
 import type { RestoredCall } from '@sluice/ledger/records/decoding'
+import { addDecimal, type Decimal, parseDecimal, ZERO } from '@sluice/policy/values/decimal'
 
 interface RestoredSession {
   lastUsedMs: number
   calls: number
+  answerBytes: number
+  cost: Decimal
   readonly saw: Set<string>
 }
 
-type LabelsOf = (call: RestoredCall) => readonly string[]
+/** A call as a restart reads it again: its price was counted when it was made. */
+type CallBefore = Omit<RestoredCall, 'price'>
+type LabelsOf = (call: CallBefore) => readonly string[]
 
 /** Sessions as they were after record `seq`, where somebody noted them. */
 export interface SessionSnapshot {
@@ -25,6 +30,10 @@ export interface SessionSnapshot {
     readonly lastUsedMs: number
     readonly calls: number
     readonly saw: readonly string[]
+    /** Absent in those of a gate that did not count it. */
+    readonly answerBytes?: number
+    /** A decimal. */
+    readonly cost?: string
   }[]
 }
 
@@ -53,8 +62,9 @@ export function restoreSessions(
   // They have done more than what was just read.
   if (noted === undefined && beganMs <= sinceMs) pasts = gather(database, beganMs - 1, { labelsOf })
   for (const id of alive.sort(byBegin)) {
-    const { lastUsedMs, calls, saw } = pasts.get(id) ?? newPast()
-    sessions.restore(id, Math.min(lastUsedMs, nowMs), calls, saw)
+    const past = pasts.get(id) ?? newPast()
+    const lastUsedMs = Math.min(past.lastUsedMs, nowMs)
+    sessions.restore({ ...past, id, lastUsedMs, saw: [...past.saw] })
   }
 }
 
@@ -64,10 +74,11 @@ function resumeFromSnapshot(
   labelsOf: LabelsOf,
   { seq, slots }: SessionSnapshot,
 ) {
-  const pasts = slots.map(({ id, lastUsedMs, calls, saw }): [string, RestoredSession] => [
-    id,
-    { lastUsedMs, calls, saw: new Set(saw) },
-  ])
+  const pasts = slots.map((slot): [string, RestoredSession] => {
+    const { id, lastUsedMs, calls, answerBytes = 0 } = slot
+    const cost = parseDecimal(slot.cost ?? '0') ?? ZERO
+    return [id, { lastUsedMs, calls, answerBytes, cost, saw: new Set(slot.saw) }]
+  })
   return gather(database, 0, { labelsOf, pasts: new Map(pasts), after: seq })
 }
 
@@ -83,19 +94,21 @@ function gather(
   sinceMs: number,
   { labelsOf, pasts = new Map<string, RestoredSession>(), after = 0 }: GatherOptions,
 ): Map<string, RestoredSession> {
-  const open = new Map<number, RestoredCall>()
+  const open = new Map<number, CallBefore>()
   const read = recordReader(database)
   // The call of an answer that came after what was noted: what it brought in must not be forgotten.
-  const before = (intent: number): RestoredCall | undefined => {
+  const before = (intent: number): CallBefore | undefined => {
     const record = intent <= after ? read(intent) : undefined
     return record?.kind === 'intent' ? record : undefined
   }
   for (const record of recentCalls(database, sinceMs, after)) {
-    if (record.kind === 'quiet') open.delete(record.intent)
-    else if (record.kind === 'outcome') {
+    if (record.kind === 'quiet' || record.kind === 'outcome') {
       const call = open.get(record.intent) ?? before(record.intent)
       open.delete(record.intent)
       if (call === undefined) continue
+      const past = pasts.get(call.session)
+      if (past !== undefined) past.answerBytes += record.bytes
+      if (record.kind === 'quiet') continue
       const labels = record.status === 'unknown' ? labelsOf(call) : record.labels
       for (const label of labels) pasts.get(call.session)?.saw.add(label)
     } else {
@@ -104,6 +117,7 @@ function gather(
       past.lastUsedMs = Math.max(past.lastUsedMs, record.atMs)
       if (record.kind !== 'intent') continue
       past.calls += 1
+      if (record.price !== undefined) past.cost = addDecimal(past.cost, record.price)
       open.set(record.seq, record)
     }
   }
@@ -111,7 +125,7 @@ function gather(
 }
 
 function newPast(): RestoredSession {
-  return { lastUsedMs: 0, calls: 0, saw: new Set() }
+  return { lastUsedMs: 0, calls: 0, answerBytes: 0, cost: ZERO, saw: new Set() }
 }
 
 /** Of two sessions that had the same place, the later one is kept. */

@@ -85,7 +85,8 @@ function* listParts(
   for (const session of sessions.list(steadyMs)) {
     // Idle times as they are, also if the clock was set since they began.
     const lastUsedMs = session.lastUsedMs + now.wallMs - steadyMs
-    yield `${comma}${JSON.stringify({ ...session, lastUsedMs })}`
+    const cost = formatDecimal(session.cost)
+    yield `${comma}${JSON.stringify({ ...session, lastUsedMs, cost })}`
     comma = ','
   }
   yield '],"counters":['

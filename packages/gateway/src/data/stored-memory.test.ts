@@ -11,6 +11,7 @@ import { makeSessions } from '@sluice/access/identity/sessions/agent-sessions.te
 import type { SessionLease } from '@sluice/access/identity/sessions/session-lease'
 import type { SessionMemory, StoredSession } from '@sluice/access/identity/sessions/session-memory'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
+import { toAnswerKey } from '@sluice/policy/provenance/answer-key'
 import { readValue } from '@sluice/policy/provenance/read-value'
 import type { Answer } from '@sluice/policy/provenance/session-provenance'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -176,6 +177,43 @@ test('a message that no rule read in between counts as forgotten, in memory and 
   const last = later.stop().join()
   expect(last.provenance().isIncomplete).toBe(true)
   last.missed()
+})
+
+const TOTAL = {
+  tool: 'shop/get_order',
+  by: ['id'],
+  field: ['total'],
+  text: 'last("shop/get_order").total',
+}
+const A = toAnswerKey(['A'])
+
+/** An answer with a total, as a policy that reads it remembers it. */
+function readTotal(lease: SessionLease, total: number): void {
+  lease.values(TOTAL.text).remember([TOTAL], { id: 'A' }, { total }, 0)
+  lease.used(undefined)
+  lease.noteUse(1)
+  lease.saveValues()
+}
+
+const totalOf = (lease: SessionLease, reads = TOTAL.text) => lease.values(reads).find(TOTAL, A, 0)
+
+test('kill: the fields of the last answer are known, and of no older one', () => {
+  const before = new Gate(newFolder())
+  const lease = before.join()
+  expect(totalOf(lease)).toBe('never')
+  readTotal(lease, 5)
+  readTotal(lease, 6)
+  expect(totalOf(before.kill().join())).toEqual({ value: 6 })
+  expect(totalOf(before.kill().join(), 'other fields')).toBe('unknown')
+  // Another policy, which reads no fields, lets an answer pass: here and after a restart.
+  const other = before.kill()
+  other.join().missedValues()
+  expect(totalOf(other.join())).toBe('unknown')
+  expect(totalOf(other.stop().join())).toBe('unknown')
+  lease.missedValues()
+  expect(totalOf(lease)).toBe('unknown')
+  readTotal(lease, 7)
+  expect(totalOf(lease)).toEqual({ value: 7 })
 })
 
 test('a session that ends leaves nothing', () => {

@@ -2,11 +2,13 @@
 // done, and nothing kept, if no rule of the policy reads it. One for each relay.
 
 import type { LabelScope, SessionLease } from '@sluice/access/identity/sessions/session-lease'
-import type { Call, Facts } from '@sluice/policy/calls/call'
+import type { Call, Facts, SessionFacts } from '@sluice/policy/calls/call'
 import type { Instant } from '@sluice/policy/calls/clock'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { findReads } from '@sluice/policy/model/policy-reads'
+import { findReads, type PolicyReads } from '@sluice/policy/model/policy-reads'
+import { toCallDigest } from '@sluice/policy/provenance/call-digest'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { Decimal } from '@sluice/policy/values/decimal'
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 import { originsFor } from './program-origins.ts'
 
@@ -38,19 +40,32 @@ export class SessionRecall {
     program?: ProgramOrigin,
   ): Pick<Facts, 'session' | 'provenance'> {
     const { lease, policy } = this.#options
-    const session = lease.facts(nowMs, scope)
-    const past = findReads(policy()).past ? lease.past() : undefined
+    const plain = lease.facts(nowMs, scope)
+    const reads = findReads(policy())
+    const readsMore = reads.past || reads.repeats || reads.tokens || reads.values.size > 0
+    const session = readsMore ? { ...plain, ...this.#pastFacts(reads) } : plain
+    return { session, provenance: originsFor(this.provenance(), program) }
+  }
+
+  /** What a rule reads of earlier calls and answers. */
+  #pastFacts(reads: PolicyReads): Pick<SessionFacts, 'past' | 'values' | 'repeats' | 'tokens'> {
+    const { lease } = this.#options
     return {
-      session: past === undefined ? session : { ...session, past },
-      provenance: originsFor(this.provenance(), program),
+      past: reads.past ? lease.past() : undefined,
+      values: reads.values.size > 0 ? lease.values(reads.valuesText) : undefined,
+      repeats: reads.repeats ? (call) => lease.repeats(toCallDigest(call)) : undefined,
+      tokens: reads.tokens ? lease.tokens : undefined,
     }
   }
 
   /** A call is forwarded. */
-  readonly onCall = ({ server, name }: Pick<Call, 'server' | 'name'>): void => {
+  readonly onCall = (call: Call, price: Decimal | undefined): void => {
+    const { server, name } = call
     const { lease, policy, now } = this.#options
-    lease.used()
-    if (findReads(policy()).past) lease.remember({ server, name, atMs: now().monotonicMs })
+    const reads = findReads(policy())
+    lease.used(price)
+    if (reads.repeats) lease.noteRepeated(toCallDigest(call))
+    if (reads.past) lease.remember({ server, name, atMs: now().monotonicMs })
   }
 
   readonly onPrompt = (text: string): void => {

@@ -304,3 +304,5 @@ export const TRIGGER_BODY_BYTES_MAX = 262_144
 export const TRIGGER_TIME_OFF_S_MAX = 300
 /** After how long a sender is told to send a webhook again that could not be taken. */
 export const TRIGGER_AGAIN_S = 60
+/** Length of an answer whose fields `last(...)` reads. Those of a longer one are unknown. */
+export const ANSWER_READ_CHARS_MAX = 1_048_576

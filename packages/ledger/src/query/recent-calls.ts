@@ -14,8 +14,8 @@ import { recentBlocks } from './restore-limits.ts'
 /** `quiet`: answered or failed, and added nothing to its session. */
 export type RecentRecord =
   | RestoredCall
-  | { readonly kind: 'quiet'; readonly intent: number }
-  | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
+  | { readonly kind: 'quiet'; readonly intent: number; readonly bytes: number }
+  | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels' | 'bytes'>
 
 /** Reads recent calls. With `after` it reads only the records after it, because a snapshot has the others. */
 export function* recentCalls(
@@ -29,7 +29,7 @@ export function* recentCalls(
       if (isRead && header.seq <= after) continue
       if (isRead && header.kind === KINDS.event) continue
       if (isRead && header.kind === KINDS.outcome && isQuiet(data, place))
-        yield { kind: 'quiet', intent: header.intent }
+        yield { kind: 'quiet', intent: header.intent, bytes: readBytes(data) }
       else if (isRead && header.kind !== KINDS.outcome)
         yield decodeCall(restoredText(database, recordText(data, place)))
       else {
@@ -44,6 +44,13 @@ function isQuiet(data: Buffer, { end }: RecordSpan): boolean {
   const status = data.indexOf(0x2c, header.end) + 1
   if (data.toString('latin1', status, status + UNKNOWN.length) === UNKNOWN) return false
   return data.toString('latin1', end - NO_LABELS.length, end) === NO_LABELS
+}
+
+/** The size of the answer stands behind the intent, the status and the duration. */
+function readBytes(data: Buffer): number {
+  let start = header.end
+  for (let comma = 0; comma < 3; comma++) start = data.indexOf(0x2c, start) + 1
+  return Number(data.toString('latin1', start, data.indexOf(0x2c, start)))
 }
 
 const UNKNOWN = '"unknown"'

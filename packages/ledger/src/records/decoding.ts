@@ -2,7 +2,7 @@
 // LedgerError that names its position; nothing is guessed.
 
 import type { Action } from '@sluice/policy/calls/actions'
-import type { LimitCharge } from '@sluice/policy/calls/counters'
+import { findPrice, type LimitCharge } from '@sluice/policy/calls/counters'
 import type {
   DecisionInput,
   DecisionInputs,
@@ -150,6 +150,8 @@ export interface RestoredCall
   extends Pick<DecisionEntry, 'atMs' | 'session' | 'server' | 'method' | 'name'> {
   readonly kind: 'intent' | 'refusal'
   readonly seq: number
+  /** What it cost, if a limit has a price for it. */
+  readonly price: Decimal | undefined
 }
 
 /** Decodes the call of an intent or a refusal. */
@@ -160,7 +162,9 @@ export function decodeCall(text: string): RestoredCall {
     throw broken(`record ${seq} is not a call`)
   return refusingDamage(() => {
     const { kind, seq, atMs, session, server, method, name } = decodeCaller(fields)
-    return { kind, seq, atMs, session, server, method, name }
+    const [limits] = fields.slice(BODY_AT) as ChargesFields
+    const price = findPrice(limits.map(decodeCharge))
+    return { kind, seq, atMs, session, server, method, name, price }
   })
 }
 

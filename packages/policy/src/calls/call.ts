@@ -2,6 +2,7 @@
 // from what it knows itself; none of them is taken from the client.
 
 import type { JsonObject } from '../values/json.ts'
+import type { AnswerValues } from './answer-values.ts'
 import type { NumberKind } from './data-kinds.ts'
 import type { PastCalls } from './past-calls.ts'
 import type { ProvenanceLookup } from './provenance.ts'
@@ -49,6 +50,12 @@ export interface SessionFacts {
   readonly mode?: string | undefined
   /** What it called before. Absent: a condition that reads it is undecidable. */
   readonly past?: PastCalls | undefined
+  /** Fields of earlier answers. Absent: a condition that reads them is undecidable. */
+  readonly values?: AnswerValues | undefined
+  /** How many calls in a row before this one were the same. Called only if a rule reads it. */
+  readonly repeats?: ((call: Call) => number) | undefined
+  /** Tokens of the answers so far, estimated. Absent: a condition that reads it is undecidable. */
+  readonly tokens?: number | undefined
 }
 
 /**

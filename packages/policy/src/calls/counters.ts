@@ -2,7 +2,7 @@
 // consumes, and the stores, which count. Every driver passes `counters/counters.test-support.ts`.
 // Exact sliding window: an event at time s counts at time t while t - s < windowMs.
 
-import type { Decimal } from '../values/decimal.ts'
+import { compareDecimal, type Decimal } from '../values/decimal.ts'
 import type { Instant } from './clock.ts'
 
 /**
@@ -20,6 +20,20 @@ export interface LimitCharge {
   readonly windowMs: number
   readonly max: Decimal
   readonly amount: Decimal
+}
+
+/** In the id of a limit whose `amount` is a number, which is the price of a call. */
+export const PRICE = 'price'
+
+/** The price of a call, the highest if several limits have one; undefined if none has. */
+export function findPrice(charges: readonly LimitCharge[]): Decimal | undefined {
+  let price: Decimal | undefined
+  for (const { key, amount } of charges) {
+    // A key begins with the id of its limit; what follows may be of the caller.
+    const isPrice = /\|(rate|spend|price)\|/.exec(key)?.[1] === PRICE
+    if (isPrice && (price === undefined || compareDecimal(amount, price) > 0)) price = amount
+  }
+  return price
 }
 
 /**

@@ -5,7 +5,8 @@ import type { ExactNumber } from '../values/json.ts'
 
 /**
  * Why a value is absent. `missing`: the argument was not sent; `parentless`: neither was the object
- * that contains it; `withheld`: it was sent and is not recorded.
+ * that contains it; `withheld`: it was sent and is not recorded. Of a field of an earlier answer, `missing`: the session
+ * has not made that call; `parentless`: the field is not known.
  */
 export interface OmittedInput {
   readonly is: 'missing' | 'parentless' | 'withheld'

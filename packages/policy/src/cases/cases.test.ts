@@ -131,6 +131,11 @@ describe('what the session called before', () => {
     guardrails: [
       guardrail('soon', 'a/up', 'calledWithin("v/*", "10m")'),
       guardrail('three', 'a/send', 'callsAfter("a/send", "a/read") >= 3'),
+      {
+        ...guardrail('more', 'a/pay', 'args.sum > last("v/bill", "id", args.bill).sum'),
+        extra_args: 'allow',
+      },
+      guardrail('loop', 'a/again', 'session.repeats >= 3 || session.tokens > 10'),
     ],
   })
   const tools = {
@@ -150,6 +155,26 @@ describe('what the session called before', () => {
     ['{ call: a/send, called: [{ tool: a/read }], repeat: 3, expect: allow }'],
     ['{ call: a/send, called: [{ tool: a/read }], repeat: 4, expect: { guardrails: [three] } }'],
     ['{ call: a/send, repeat: 4, expect: allow }'],
+    [
+      '{ call: a/pay, args: { bill: B, sum: 5 }, called: [{ tool: v/bill, args: { id: B }, answer: { sum: 5 } }], expect: allow }',
+    ],
+    [
+      '{ call: a/pay, args: { bill: B, sum: 6 }, called: [{ tool: v/bill, args: { id: B }, answer: { sum: 5 } }], expect: deny }',
+    ],
+    [
+      '{ call: a/pay, args: { bill: B, sum: 5 }, called: [{ tool: v/bill, args: { id: C }, answer: { sum: 5 } }], expect: deny }',
+    ],
+    [
+      '{ call: a/pay, args: { bill: B, sum: 5 }, called: [{ tool: v/bill, args: { id: B, in: EUR }, answer: { sum: 5 } }], expect: deny }',
+    ],
+    [
+      '{ call: a/pay, args: { bill: B, sum: 5 }, called: [{ tool: v/bill, args: { id: B } }], expect: deny }',
+    ],
+    ['{ call: a/again, repeat: 3, expect: allow }'],
+    ['{ call: a/again, repeat: 4, expect: deny }'],
+    ['{ call: a/again, session: { repeats: 2 }, expect: allow }'],
+    ['{ call: a/again, session: { repeats: 3 }, expect: deny }'],
+    ['{ call: a/again, session: { tokens: 11 }, expect: deny }'],
     // Most of its past is no longer known, and none of that could matter.
     ['{ call: a/up, called: [{ tool: v/x }], repeat: 1200, every: 1s, expect: allow }'],
   ])('%s', (text) => {

@@ -54,7 +54,7 @@ function callOf(args: JsonObject): Call {
 
 describe('recorded are', () => {
   const keep = (args: JsonObject, texts = false) =>
-    collectInputs(POLICY, callOf(args), sampleFacts(tool), texts)
+    collectInputs(POLICY, callOf(args), sampleFacts(tool), { texts, now: NOW })
 
   test('numbers, booleans and words of an enum; of other values, that they were sent', () => {
     const args = { amount: 2.5, to: 'secret', currency: 'EUR', deep: { ok: true }, list: [1] }
@@ -89,7 +89,9 @@ describe('recorded are', () => {
 
   test('nothing if no rule reads an argument', () => {
     const policy = compiled({ version: 1, default: 'allow' })
-    expect(collectInputs(policy, callOf({ amount: 1 }), sampleFacts(tool), true)).toEqual({})
+    expect(
+      collectInputs(policy, callOf({ amount: 1 }), sampleFacts(tool), { texts: true, now: NOW }),
+    ).toEqual({})
   })
 })
 
@@ -100,7 +102,7 @@ describe('replay', () => {
     { call, facts }: { call: Call; facts: Facts },
     texts = true,
   ) {
-    const judged = collectInputs(judgedBy, call, facts, texts)
+    const judged = collectInputs(judgedBy, call, facts, { texts, now: NOW })
     const { args: _, ...bare } = call
     const { principal, agent } = facts
     const known: Facts = {
@@ -196,7 +198,7 @@ describe('replay', () => {
     const both = guarded('call.secret || call.card')
     const facts = { ...sampleFacts(tool), holdsSecret: () => true, holds: () => false }
     const asks = { call: callOf({ amount: 1 }), facts }
-    expect(collectInputs(both, asks.call, facts, false)).toEqual({
+    expect(collectInputs(both, asks.call, facts, { texts: false, now: NOW })).toEqual({
       'call.secret': true,
       'call.card': false,
     })

@@ -2,11 +2,16 @@
 // value, every possible outcome is tried: the result is known only if all have the same action, and
 // is never guessed. Called by `policy replay`.
 
-import type { Call, Facts, Principal } from '../calls/call.ts'
+import type { AnswerFinding } from '../calls/answer-values.ts'
+import type { Call, Facts, Principal, SessionFacts } from '../calls/call.ts'
 import type { Instant } from '../calls/clock.ts'
 import type { LimitUsage } from '../calls/counters.ts'
 import type { Decision } from '../calls/decision.ts'
-import { type DecisionInputs, isOmittedInput } from '../calls/decision-inputs.ts'
+import {
+  type DecisionInput,
+  type DecisionInputs,
+  isOmittedInput,
+} from '../calls/decision-inputs.ts'
 import {
   claimText,
   GROUPS,
@@ -53,7 +58,8 @@ export function replayCall(
   usage: LimitUsage,
   now: Instant,
 ): ReplayResult {
-  const { facts, judged } = past
+  const { judged } = past
+  const facts = { ...past.facts, session: restoreSession(past) }
   if (RESOURCE_METHODS.has(past.call.method) && readsUris(policy))
     if (past.call.name.includes('***')) return { unknown: 'only a part of the URI is recorded' }
     else if (hasOtherReadings(policy, past.call))
@@ -67,7 +73,10 @@ export function replayCall(
   if (!past.schemaKnown && bearing.some(({ rule }) => rule.when?.expression.readsArgs))
     return { unknown: 'what the tool declares is not known' }
   const reads = bearing.flatMap(({ rule }) => rule.limits.flatMap(({ reads: each }) => each))
-  const lost = reads.find(({ path }) => !isRecorded(path, judged))
+  const lost = [
+    ...reads.map(({ path }) => pathText(path)),
+    ...bearing.flatMap(({ rule }) => rule.limits.flatMap(({ maxOf }) => maxOf?.read.text ?? [])),
+  ].find((text) => !isRecorded(text, judged))
   const call = {
     ...past.call,
     args: rebuild(
@@ -89,7 +98,7 @@ export function replayCall(
     return { unknown: 'the hosts in its arguments are not recorded' }
   const limited = bearing.some(({ rule }) => rule.limits.length > 0)
   if (limited && open.length > 0) return { unknown: why }
-  if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not recorded` }
+  if (lost !== undefined) return { unknown: `\`${lost}\` is not recorded` }
   // All conditions are known; only now the limits are checked.
   return { decision: decideAssuming(policy, call, facts, assumed, { usage, now, scope }) }
 }
@@ -114,7 +123,7 @@ function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Insta
     const call = { ...past.call, args }
     const facts = {
       ...past.facts,
-      session: { ...past.facts.session, mode: String(past.judged[MODE] ?? '') },
+      session: restoreSession(past),
       principal: restorePrincipal(program, past),
       holdsSecret: () => past.judged['call.secret'] === true,
       holds: (kind: string) => past.judged[`call.${kind}`] === true,
@@ -143,21 +152,30 @@ function findUnknown(program: BoundExpression, past: RecordedCall): string | und
   if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
     return 'which arguments were sent is not recorded'
   const variable = program.variables.find((each) => !isKnown(each, past))
-  return variable && `\`${[variable.root, ...variable.path].join('.')}\` is not recorded`
+  if (variable === undefined) return undefined
+  const text = variable.last?.text ?? [variable.root, ...variable.path].join('.')
+  return `\`${text}\` is not recorded`
 }
 
-function isKnown({ root, path, presence }: ExpressionVariable, past: RecordedCall): boolean {
+/** What is recorded of a session if a rule reads it. */
+const RECORDED_OF_SESSION: ReadonlySet<string | undefined> = new Set(['mode', 'repeats', 'tokens'])
+
+function isKnown(
+  { root, path, presence, last, uses }: ExpressionVariable,
+  past: RecordedCall,
+): boolean {
   const [name] = path
   switch (root) {
-    case 'args': {
-      const value = past.judged[pathText(path)]
-      return value !== undefined && (presence || !isOmittedInput(value) || value.is !== 'withheld')
-    }
+    case 'args':
+      // By an argument without a use an earlier answer was found, and what was found is recorded.
+      return (!presence && uses.length === 0) || isKnownArgument(path, presence, past)
     case 'call':
       return typeof past.judged[`call.${name}`] === 'boolean'
     case 'origin':
     case 'past':
       return false
+    case 'last':
+      return isRecorded(last?.text ?? '', past.judged)
     case 'server':
       return name === 'name'
     case 'principal':
@@ -165,13 +183,22 @@ function isKnown({ root, path, presence }: ExpressionVariable, past: RecordedCal
     case 'agent':
       return name === undefined || name === 'id' || past.facts.agent === null
     case 'session':
-      if (name === 'mode') return past.judged[MODE] !== undefined
+      if (RECORDED_OF_SESSION.has(name)) return past.judged[`session.${name}`] !== undefined
       return name !== 'saw' || isLabelKnown(path[1], past)
     case 'tool':
       return name !== 'risk' || past.schemaKnown
     default:
       return true
   }
+}
+
+function isKnownArgument(
+  path: readonly string[],
+  presence: boolean,
+  { judged }: RecordedCall,
+): boolean {
+  const value = judged[pathText(path)]
+  return value !== undefined && (presence || !isOmittedInput(value) || value.is !== 'withheld')
 }
 
 /** `label` is undefined if all labels are read. */
@@ -197,6 +224,23 @@ function isKnownOfPrincipal(
   return presence || !isOmittedInput(value) || value.is !== 'withheld'
 }
 
+/** The session, with what rules read of it when the call was decided. */
+function restoreSession({ facts, judged }: RecordedCall): SessionFacts {
+  return {
+    ...facts.session,
+    mode: String(judged[MODE] ?? ''),
+    repeats: () => Number(judged['session.repeats'] ?? 0),
+    tokens: Number(judged['session.tokens'] ?? 0),
+    values: { find: ({ text }) => toFinding(judged[text]) },
+  }
+}
+
+function toFinding(value: DecisionInput | undefined): AnswerFinding {
+  if (value === undefined) return 'unknown'
+  if (!isOmittedInput(value)) return { value }
+  return value.is === 'missing' ? 'never' : 'unknown'
+}
+
 /** The principal, with what this condition reads of it. */
 function restorePrincipal(program: BoundExpression, { facts, judged }: RecordedCall): Principal {
   const groups = judged[GROUPS]
@@ -208,8 +252,8 @@ function restorePrincipal(program: BoundExpression, { facts, judged }: RecordedC
   }
 }
 
-function isRecorded(path: readonly string[], judged: DecisionInputs): boolean {
-  const value = judged[pathText(path)]
+function isRecorded(text: string, judged: DecisionInputs): boolean {
+  const value = judged[text]
   return value !== undefined && !(isOmittedInput(value) && value.is === 'withheld')
 }
 

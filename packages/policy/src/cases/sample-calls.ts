@@ -213,7 +213,7 @@ function factPlace(
       merge(draft, root, { claims: { ...draft.facts.principal?.claims, [below]: value } }),
     )
   if (name === '') return vary([{}], (draft) => merge(draft, root, {}))
-  const isCount = ['calls', 'depth', 'turn'].includes(name)
+  const isCount = ['calls', 'repeats', 'tokens', 'depth', 'turn'].includes(name)
   const counts = numbers.filter((number) => number >= 0)
   const values = name === 'groups' ? texts.map((text) => [text]) : isCount ? counts : texts
   return vary(values, (draft, value) => merge(draft, root, { [name]: value }))

@@ -1,6 +1,7 @@
 // Facts for hypothetical calls: in `explain`, in cases and in proofs. Everything has a default, so
 // that a case states only what it is about.
 
+import type { AnswerValues } from '../calls/answer-values.ts'
 import type { AgentFacts, Call, Facts, Principal, SessionFacts } from '../calls/call.ts'
 import type { Instant } from '../calls/clock.ts'
 import type { PastCalls } from '../calls/past-calls.ts'
@@ -8,12 +9,17 @@ import type { Category, KnownTool } from '../calls/tools.ts'
 import { duration, integer, list, object, required, text } from '../document/build-shape.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { parseDuration, type Shape, type ShapeFields } from '../document/shape.ts'
+import { getMember, isAnswerScalar, toAnswerKey } from '../provenance/answer-key.ts'
+import { toCallDigest } from '../provenance/call-digest.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
-import type { JsonValue } from '../values/json.ts'
+import type { JsonObject, JsonValue } from '../values/json.ts'
 
 export interface SampleFacts {
   readonly principal?: Partial<Principal>
-  readonly session?: Partial<SessionFacts>
+  readonly session?: Partial<Omit<SessionFacts, 'repeats'>> & {
+    /** How often the call was made in a row before. */
+    readonly repeats?: number
+  }
   readonly agent?: Partial<AgentFacts> | null
   readonly callCategory?: Category
   readonly holdsSecret?: boolean
@@ -28,10 +34,14 @@ export interface SampleFacts {
   readonly called?: readonly CalledBefore[]
 }
 
-/** `tool` is `<server>/<tool>`, `ago` a duration; a moment ago if it is missing. */
 export interface CalledBefore {
+  /** `<server>/<tool>`. */
   readonly tool: string
+  /** A duration; a moment ago if it is missing. */
   readonly ago?: string | number
+  readonly args?: JsonObject
+  /** What it answered: structured content. An error, or only text, if it is missing. */
+  readonly answer?: JsonValue
 }
 
 /**
@@ -44,6 +54,7 @@ export interface CalledBefore {
  * ```
  */
 export function sampleFacts(tool: KnownTool | undefined, overrides: SampleFacts = {}): Facts {
+  const { repeats = 0, ...session } = overrides.session ?? {}
   return {
     ...(tool === undefined ? {} : { tool }),
     ...(overrides.callCategory === undefined ? {} : { callCategory: overrides.callCategory }),
@@ -60,7 +71,10 @@ export function sampleFacts(tool: KnownTool | undefined, overrides: SampleFacts 
       calls: 0,
       saw: [],
       past: samplePast(overrides),
-      ...overrides.session,
+      values: sampleValues(overrides),
+      repeats: () => repeats,
+      tokens: 0,
+      ...session,
     },
     provenance: sampleProvenance(overrides),
   }
@@ -76,6 +90,23 @@ function sampleProvenance({ prompt, answers = [] }: SampleFacts): SessionProvena
   return memory
 }
 
+/** Fields of the answers that `called` gives. */
+function sampleValues({ called = [] }: SampleFacts): AnswerValues {
+  return {
+    find: ({ tool, by, field }, key) => {
+      const asked = called.findLast(
+        ({ tool: name, args = {} }) =>
+          name === tool &&
+          Object.keys(args).every((each) => by.includes(each)) &&
+          toAnswerKey(by.map((each) => getMember(args, [each]))) === key,
+      )
+      if (asked === undefined) return 'never'
+      const value = asked.answer === undefined ? undefined : getMember(asked.answer, field)
+      return isAnswerScalar(value) ? { value } : 'unknown'
+    },
+  }
+}
+
 /** The clock of a hypothetical call starts at 0. */
 function samplePast({ called = [] }: SampleFacts): PastCalls {
   const calls = called.flatMap(({ tool, ago }) => {
@@ -88,12 +119,19 @@ function samplePast({ called = [] }: SampleFacts): PastCalls {
 /** Facts with a past that grows: repeated calls are each other's past. */
 export function withPast(facts: Facts): {
   readonly facts: Facts
-  readonly remember: (call: Pick<Call, 'server' | 'name'>, now: Instant) => void
+  readonly remember: (call: Call, now: Instant) => void
 } {
   const past = { calls: [...(facts.session.past?.calls ?? [])], hasMore: false }
+  let last = ''
+  let times = 0
+  const repeats = (call: Call) =>
+    toCallDigest(call) === last ? times : (facts.session.repeats?.(call) ?? 0)
   return {
-    facts: { ...facts, session: { ...facts.session, past } },
-    remember: ({ server, name }, { monotonicMs: atMs }) => {
+    facts: { ...facts, session: { ...facts.session, past, repeats } },
+    remember: (call, { monotonicMs: atMs }) => {
+      const { server, name } = call
+      times = repeats(call) + 1
+      last = toCallDigest(call)
       past.calls.push({ server, name, atMs })
       if (past.calls.length <= PAST_KEPT) return
       past.calls.shift()
@@ -138,6 +176,8 @@ export function factFields(bounds: { readonly count: number; readonly list: numb
       shape: list(
         object('an earlier call', {
           tool: required(name, '`<server>/<tool>`'),
+          args: { shape: { kind: 'any' }, doc: 'its arguments' },
+          answer: { shape: { kind: 'any' }, doc: 'its structured content' },
           ago: {
             shape: duration(31_536_000),
             doc: 'how long before this call; a moment if left out',
@@ -156,6 +196,8 @@ export function factFields(bounds: { readonly count: number; readonly list: numb
     session: factOf('a session', 'what the session is like', {
       id: name,
       calls: count,
+      repeats: count,
+      tokens: count,
       saw: texts,
       mode: name,
     }),

@@ -77,8 +77,11 @@ function limitsLoosen(old: readonly Limit[], now: readonly Limit[]): string[] {
   return old.flatMap((limit) => {
     const same = now.find(({ id }) => id === limit.id)
     if (same === undefined) return [`the limit of ${limit.text} is gone or counts otherwise`]
-    if (compareDecimal(same.max, limit.max) <= 0) return []
-    return [`the limit of ${limit.text} becomes ${formatDecimal(same.max)}`]
+    const read = same.maxOf?.read.text
+    // Which of two answers is the larger is not known.
+    const isSameRead = read === limit.maxOf?.read.text
+    if (isSameRead && compareDecimal(same.max, limit.max) <= 0) return []
+    return [`the limit of ${limit.text} becomes ${read ?? formatDecimal(same.max)}`]
   })
 }
 

@@ -19,6 +19,7 @@ import {
 import { globMatches, parseGlob, wildcardMatches } from '../language/glob.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { checkLastReads } from './check-last.ts'
 
 /** `at` of what is reported is an offset into the document. */
 type ReportBindProblem = (problem: BindProblem) => void
@@ -56,6 +57,7 @@ export function checkAgainstTools(
     tools.map((tool) => [tool, readDeclaredArguments(tool.definition.inputSchema)]),
   )
   checkDestinations(document, declared, report)
+  checkLastReads(policy, { tools, severity, problems })
   for (const [rule, list] of met)
     checkArguments(
       rule,
@@ -105,11 +107,15 @@ function listCalledNames(policy: CompiledPolicy): WrittenName[] {
   const { tools, categories, resources, prompts, methods, guardrails } = policy
   const sections = [tools, categories, resources, prompts, methods]
   const rules = [...sections.flatMap((section) => [...section.values()]), ...guardrails]
-  return rules.flatMap(({ when }) =>
-    when === undefined
-      ? []
-      : when.expression.namedTools.map(({ value, at }) => ({ value, at: when.placeOf(at) })),
-  )
+  return rules.flatMap(({ when, limits }) => [
+    ...(when?.expression.namedTools ?? []).map(({ value, at }) => ({
+      value,
+      at: when?.placeOf(at) ?? at,
+    })),
+    ...limits.flatMap(({ maxOf }) =>
+      maxOf === undefined ? [] : { value: maxOf.read.tool, at: maxOf.at },
+    ),
+  ])
 }
 
 /** Everything in the sections of the document that names tools. */

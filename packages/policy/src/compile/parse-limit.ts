@@ -2,6 +2,7 @@
 // that distinguishes two limits, and from nothing that may change without making it another
 // counter.
 
+import { PRICE } from '../calls/counters.ts'
 import { asMap } from '../document/check-shape.ts'
 import { didYouMean } from '../document/nearest.ts'
 import type { Problems } from '../document/problem.ts'
@@ -13,6 +14,8 @@ import {
   type LocatedScalar,
 } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
+import { parseExpression } from '../expression/expression.ts'
+import { ExpressionError } from '../expression/expression-names.ts'
 import { pathText } from '../language/argument-path.ts'
 import type { Amount, CounterScope, Limit } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
@@ -50,8 +53,12 @@ function parseLimit(
 ): Limit | undefined {
   const window = findEntry(map, 'window') as LocatedScalar
   const windowMs = (parseDuration(window.value) ?? 0) * 1_000
-  const max = parseDecimal((findEntry(map, 'max') as LocatedScalar).text) ?? ONE
+  const maxNode = findEntry(map, 'max') as LocatedScalar
+  const isRead = typeof maxNode.value === 'string'
+  const max = parseDecimal(maxNode.text) ?? ONE
   const reads: ArgumentReads = []
+  const maxOf = isRead ? parseMaxOf(maxNode, reads, problems) : undefined
+  if (isRead && maxOf === undefined) return undefined
   const per = parsePer(findEntry(map, 'per'), reads, problems)
   const amountNode = findEntry(map, 'amount') as LocatedScalar | undefined
   const amount = amountNode === undefined ? undefined : parseAmount(amountNode, reads, problems)
@@ -61,14 +68,46 @@ function parseLimit(
   return {
     kind,
     max,
+    ...(maxOf === undefined ? {} : { maxOf }),
     windowMs,
     per,
     ...(amount === undefined ? {} : { amount }),
     reads,
-    id: `${ruleId}|${kind}|${windowMs}|${perText}${of}`,
+    id: `${ruleId}|${amount !== undefined && isConstant(amount) ? PRICE : kind}|${windowMs}|${perText}${of}`,
     keys: new Map(),
-    text: `${formatDecimal(max)}${of} in ${window.text}${/^\d+$/.test(window.text) ? 's' : ''} per ${perText}`,
+    text: `${maxOf?.read.text ?? formatDecimal(max)}${of} in ${window.text}${/^\d+$/.test(window.text) ? 's' : ''} per ${perText}`,
   }
+}
+
+/** A field of an earlier answer, and nothing else. */
+function parseMaxOf(
+  node: LocatedScalar,
+  reads: ArgumentReads,
+  problems: Problems,
+): Limit['maxOf'] | undefined {
+  const text = String(node.value).trim()
+  try {
+    const { variables, edits } = parseExpression(text, new Set())
+    const read = variables.find(({ last }) => last !== undefined)?.last
+    const [edit, ...others] = edits
+    const isAlone = others.length === 0 && edit?.start === 0 && edit.end === text.length
+    if (read !== undefined && isAlone) {
+      for (const one of read.match)
+        if ('path' in one) reads.push({ path: one.path, at: node.contentAt })
+      return { read, at: node.contentAt }
+    }
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    problems.error(error.code, node.contentAt + error.at, error.message, error.help)
+    return undefined
+  }
+  problems.error(
+    'POLICY_AMOUNT',
+    node.at,
+    `\`${text}\` is not a maximum`,
+    'write a number, or one field of an earlier answer: `last("shop/get_order", "id", args.id).total`',
+  )
+  return undefined
 }
 
 type ArgumentReads = { path: readonly string[]; at: number }[]
@@ -135,7 +174,7 @@ function parseAmount(
   reads: ArgumentReads,
   problems: Problems,
 ): Amount | undefined {
-  const text = String(node.value)
+  const text = typeof node.value === 'number' ? node.text : String(node.value)
   const factors: (readonly string[] | Decimal)[] = []
   for (const { 0: written, index } of text.matchAll(/[^*]+/g)) {
     const factor = parseFactor(written.trim())
@@ -145,8 +184,14 @@ function parseAmount(
     factors.push(factor)
   }
   const stars = text.split('*').length - 1
-  const fits = stars === factors.length - 1 && factors.length <= 2 && factors.some(Array.isArray)
+  const isProduct = factors.length === 2 && factors.some(Array.isArray)
+  const fits = stars === factors.length - 1 && (factors.length === 1 || isProduct)
   return fits ? { factors } : noAmount(node, problems)
+}
+
+/** A number alone: the price of each call. */
+function isConstant({ factors }: Amount): boolean {
+  return factors.every((factor) => 'units' in factor)
 }
 
 function noAmount(node: LocatedScalar, problems: Problems): undefined {
@@ -154,7 +199,7 @@ function noAmount(node: LocatedScalar, problems: Problems): undefined {
     'POLICY_AMOUNT',
     node.at,
     `\`${node.value}\` is not an amount`,
-    'write an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`',
+    'write a price above zero, an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`',
   )
 }
 

@@ -7,7 +7,7 @@ import type { Decision, DecisionCode } from '../calls/decision.ts'
 import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
 import type { PreparedRule } from '../model/applicable-rules.ts'
 import type { Guardrail, Limit, Rule } from '../model/rule.ts'
-import { formatDecimal } from '../values/decimal.ts'
+import { type Decimal, formatDecimal } from '../values/decimal.ts'
 import type { DecisionDraft } from './combine-rules.ts'
 import { toLimitCharge } from './limit-charge.ts'
 import type { TraceStep } from './trace.ts'
@@ -26,22 +26,20 @@ export function applyLimits(
     return ended(action, 'DENIED', pointer, draft.reason || describeDenial(pointer), 0)
   if (usage === undefined) return passed(draft, [])
   const charges: LimitCharge[] = []
-  let worst: { ready: PreparedRule<Rule | Guardrail>; limit: Limit; room: LimitStatus } | undefined
+  let worst: ExhaustedLimit | undefined
   for (const ready of draft.limitRules) {
     for (const limit of ready.rule.limits) {
-      const taken = toLimitCharge(limit, situation.call, situation.facts, ready.declared, shadow)
+      const taken = toLimitCharge(limit, situation, ready.declared, shadow)
       if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
       const { take } = taken
       charges.push(take)
       const room = usage.look(take, situation.now)
       trace?.push(traceLimit(ready.pointer, limit, take, room))
       if (!room.passes && (worst === undefined || room.retryAfterMs > worst.room.retryAfterMs))
-        worst = { ready, limit, room }
+        worst = { ready, limit, room, max: take.max }
     }
   }
-  return worst === undefined
-    ? passed(draft, charges)
-    : exhausted(worst.ready, worst.limit, worst.room)
+  return worst === undefined ? passed(draft, charges) : exhausted(worst)
 }
 
 /** Describes a denial by a rule that gives no reason, without the names that the document uses. */
@@ -65,19 +63,28 @@ function passed(draft: DecisionDraft, limits: readonly LimitCharge[]): LimitedDe
   }
 }
 
-function exhausted(
-  ready: PreparedRule<Rule | Guardrail>,
-  limit: Limit,
-  room: LimitStatus,
-): LimitedDecision {
+interface ExhaustedLimit {
+  readonly ready: PreparedRule<Rule | Guardrail>
+  readonly limit: Limit
+  readonly room: LimitStatus
+  /** What `max` was for this call. */
+  readonly max: Decimal
+}
+
+function exhausted({ ready, limit, room, max }: ExhaustedLimit): LimitedDecision {
   const code = limit.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const left = limit.kind === 'spend' ? `, ${formatDecimal(room.remaining)} left` : ''
   const { reason, when, action } = ready.rule
   // A reason is about the limit only if there is nothing else it could be about.
   const ofLimit = when === undefined && (action ?? 'allow') === 'allow' ? reason : ''
-  const text = ofLimit || `the limit of ${limit.text} is reached${left}`
+  const text = ofLimit || `the limit of ${limitText(limit, max)} is reached${left}`
   const remaining = formatDecimal(room.remaining)
   return { ...ended('deny', code, ready.pointer, text, room.retryAfterMs), remaining }
+}
+
+/** Describes the limit with its number, which an answer may have. */
+function limitText({ maxOf, text }: Limit, max: Decimal): string {
+  return maxOf === undefined ? text : `${formatDecimal(max)}, by ${text},`
 }
 
 function ended(

@@ -3,14 +3,18 @@
 // groups of the caller. Numbers, booleans and words that the tool declares as an enum are recorded;
 // other text only if configured, since it may be a secret. Called by the gate for the ledger entry of every call.
 
+import type { AnswerFinding } from '../calls/answer-values.ts'
 import type { Call, Facts } from '../calls/call.ts'
+import type { Instant } from '../calls/clock.ts'
 import type { DecisionInput, DecisionInputs, OmittedInput } from '../calls/decision-inputs.ts'
 import { readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
+import { findLast } from '../expression/evaluate/find-last.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import { listLastReads } from '../model/policy-reads.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { memoizeFor } from '../structures/memoize.ts'
 import { ExactNumber, isObject, type JsonValue } from '../values/json.ts'
@@ -24,7 +28,9 @@ export const GROUPS = 'principal.groups'
 export const MODE = 'session.mode'
 export const LOCAL = 'local'
 /** Facts without a path below them, recorded if a rule reads them. */
-const PLAIN_FACTS = new Map<string, (facts: Facts) => string | boolean | undefined>([
+const PLAIN_FACTS = new Map<string, (facts: Facts, call: Call) => DecisionInput | undefined>([
+  ['session.repeats', ({ session }, call) => session.repeats?.(call)],
+  ['session.tokens', ({ session }) => session.tokens],
   [MODE, ({ session }) => session.mode ?? ''],
   ['call.secret', ({ holdsSecret }) => holdsSecret?.()],
   ['call.card', ({ holds }) => holds?.('card')],
@@ -42,12 +48,18 @@ interface InputReference {
 const ofScope = new WeakMap<ApplicableRules, ReturnType<typeof listReads>>()
 const NOTHING: DecisionInputs = {}
 
-/** `texts`: also record texts that are not words of an enum. */
+export interface InputOptions {
+  /** Texts that are not words of an enum are recorded too. */
+  readonly texts: boolean
+  /** When it was decided. */
+  readonly now: Instant
+}
+
 export function collectInputs(
   policy: CompiledPolicy,
   call: Call,
   facts: Facts,
-  texts: boolean,
+  { texts, now }: InputOptions,
 ): DecisionInputs {
   const scope = resolveRules(policy, call, facts)
   if (typeof scope === 'string') return NOTHING
@@ -59,12 +71,15 @@ export function collectInputs(
     known = listReads(scope, facts)
     ofScope.set(scope, known)
   }
-  const { reads, claims, plain, declared } = known
-  if (reads.length === 0 && claims.length === 0 && plain.length === 0) return ofPrincipal
+  const { reads, claims, plain, lasts, declared } = known
+  const isNone = [reads, claims, plain, lasts].every(({ length }) => length === 0)
+  if (isNone) return ofPrincipal
   const values: Record<string, DecisionInput> = { ...ofPrincipal }
   for (const read of claims) values[read.text] = recordValue(principal.claims, read, texts)
   for (const read of reads) values[read.text] = recordValue(call.args, read, texts)
-  for (const [text, find] of plain) values[text] = find(facts) ?? WITHHELD
+  for (const [text, find] of plain) values[text] = find(facts, call) ?? WITHHELD
+  for (const read of lasts)
+    values[read.text] = recordLast(findLast(read, { args: call.args, facts, now }), texts)
   if (reads.length > 0 && !declared.open)
     values[UNDECLARED] = Object.keys(call.args).some((name) => !declared.properties?.has(name))
   return values
@@ -93,7 +108,11 @@ function listReads(scope: ApplicableRules, { tool }: Facts) {
   }))
   const names = new Set(listVariables(scope).map(({ root, path }) => `${root}.${path[0]}`))
   const plain = [...PLAIN_FACTS].filter(([text]) => names.has(text))
-  return { reads, plain, claims: claimsRead(scope), declared: readDeclaredArguments(schema) }
+  const lasts = listLastReads(listApplicable(scope).map(({ rule }) => rule)).slice(
+    0,
+    JUDGED_PATHS_MAX,
+  )
+  return { reads, plain, lasts, claims: claimsRead(scope), declared: readDeclaredArguments(schema) }
 }
 
 function listVariables(scope: ApplicableRules): ExpressionVariable[] {
@@ -151,12 +170,26 @@ function recordValue(
     if (!Object.hasOwn(place, name)) return depth === path.length - 1 ? MISSING : PARENTLESS
     place = place[name]
   }
-  if (typeof place === 'string') {
-    const isKept = texts || words?.has(place)
-    return isKept && place.length <= JUDGED_TEXT_LENGTH_MAX ? place : WITHHELD
+  return place === undefined ? MISSING : recordPlain(place, texts, words)
+}
+
+function recordPlain(
+  value: JsonValue,
+  texts: boolean,
+  words: ReadonlySet<string> | undefined,
+): DecisionInput {
+  if (typeof value === 'string') {
+    const isKept = texts || words?.has(value)
+    return isKept && value.length <= JUDGED_TEXT_LENGTH_MAX ? value : WITHHELD
   }
-  if (place === null || typeof place === 'number' || typeof place === 'boolean') return place
-  return place instanceof ExactNumber ? place : WITHHELD
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+  return value instanceof ExactNumber ? value : WITHHELD
+}
+
+function recordLast(found: AnswerFinding, texts: boolean): DecisionInput {
+  if (found === 'never') return MISSING
+  if (found === 'unknown') return PARENTLESS
+  return recordPlain(found.value, texts, NO_WORDS)
 }
 
 const MISSING: OmittedInput = { is: 'missing' }

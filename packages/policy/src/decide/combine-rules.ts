@@ -8,6 +8,7 @@ import {
   type EvaluationContext,
   evaluate,
 } from '../expression/evaluate/evaluate.ts'
+import { saysWhichCall } from '../expression/evaluate/find-last.ts'
 import { findProtection, PROTECTIONS } from '../expression/evaluate/protection.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import { DEFAULT_SAYS, toCanonicalRuleText } from '../model/canonical-rule.ts'
@@ -196,8 +197,11 @@ interface EvaluatedCondition {
   readonly situation: EvaluationContext
 }
 
-function getReason(rule: Rule | Guardrail, truth: ConditionResult): string {
-  if (rule.reason !== '') return rule.reason
+function getReason({ reason }: Rule | Guardrail, truth: ConditionResult): string {
+  // What the caller can do about it is said beside the rule's own reason.
+  if (truth.is === 'undecidable' && saysWhichCall(truth.why))
+    return reason === '' ? truth.why : `${reason}; ${truth.why}`
+  if (reason !== '') return reason
   if (truth.is === 'undecidable') return `its condition cannot be decided: ${truth.why}`
   return truth.is === 'false' ? 'its condition does not hold' : ''
 }

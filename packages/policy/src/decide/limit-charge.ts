@@ -11,6 +11,9 @@ import {
   NUMBER,
   STRING,
 } from '../expression/evaluate/declared-types.ts'
+import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
+import { describeUnread, findLast } from '../expression/evaluate/find-last.ts'
+import type { LastRead } from '../expression/read-last.ts'
 import { pathText } from '../language/argument-path.ts'
 import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
 import type { Amount, CounterScope, Limit } from '../model/rule.ts'
@@ -22,13 +25,15 @@ export type ChargeResult =
   | { readonly take: LimitCharge }
   | { readonly take?: undefined; readonly denial: string }
 
+type ChargeContext = Pick<EvaluationContext, 'call' | 'facts' | 'now'>
+
 export function toLimitCharge(
   limit: Limit,
-  call: Call,
-  facts: Facts,
+  context: ChargeContext,
   declared: DeclaredType,
   shadow: boolean,
 ): ChargeResult {
+  const { call, facts } = context
   let parts = ''
   for (const part of limit.per) {
     const value = partValue(part, call, facts, declared)
@@ -39,7 +44,19 @@ export function toLimitCharge(
   const key = toCounterKey(limit, parts, shadow)
   const amount = limit.amount === undefined ? ONE : computeAmount(limit.amount, call.args)
   if (typeof amount === 'string') return { denial: amount }
-  return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max: limit.max, amount } }
+  const max = limit.maxOf === undefined ? limit.max : findMaximum(limit.maxOf.read, context)
+  if (typeof max === 'string') return { denial: max }
+  return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max, amount } }
+}
+
+/** The field that is the maximum, or why there is none. */
+function findMaximum(read: LastRead, { call, facts, now }: ChargeContext): Decimal | string {
+  const context = { args: call.args, facts, now }
+  const found = findLast(read, context)
+  if (typeof found === 'string') return describeUnread(read, context)
+  const decimal = found.value === null ? undefined : toDecimal(found.value)
+  if (decimal !== undefined && decimal.units >= 0n) return decimal
+  return `\`${read.field.join('.')}\` of the last answer of \`${read.tool}\`, which is the maximum, is not a plain decimal`
 }
 
 /**

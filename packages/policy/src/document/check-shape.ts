@@ -65,7 +65,11 @@ class ShapeCheck {
   }
 
   #either(node: LocatedNode, shape: ShapeOf<'either'>, what: string): boolean {
-    const fitting = shape.of.find((one) => nodeKind(one) === node.kind)
+    // A text is no decimal if another shape takes texts.
+    const isText = node.kind === 'scalar' && typeof node.value === 'string'
+    const fitting = shape.of.find(
+      (one) => nodeKind(one) === node.kind && !(isText && one.kind === 'decimal'),
+    )
     if (fitting === undefined || isNull(node)) return this.#wrongType(node, shape, what)
     return this.check(node, fitting, what)
   }

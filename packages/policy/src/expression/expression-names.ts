@@ -45,11 +45,13 @@ const NAMES = {
     id: 'string',
     startedAt: 'google.protobuf.Timestamp',
     calls: 'int',
+    repeats: 'int',
+    tokens: 'int',
     saw: 'dyn',
     mode: 'string',
   },
 } satisfies Record<string, Record<string, string>>
-export type Root = keyof typeof NAMES | 'args' | 'origin' | 'past' | 'now'
+export type Root = keyof typeof NAMES | 'args' | 'origin' | 'past' | 'last' | 'now'
 const ROOTS = ['args', 'origin', 'now', ...Object.keys(NAMES)]
 
 export interface InspectedPath {
@@ -159,7 +161,7 @@ function namedPath(
 }
 
 /** The leading `.x` and `["x"]` of a chain, up to the first computed index. */
-function staticPrefix(node: CelNode, base: CelNode): { name: string; node: CelNode }[] {
+export function staticPrefix(node: CelNode, base: CelNode): { name: string; node: CelNode }[] {
   const chain: CelNode[] = []
   for (let at = node; at !== base; at = (at as CelNode & { op: '.' }).args[0]) chain.unshift(at)
   const parts: { name: string; node: CelNode }[] = []
@@ -185,7 +187,7 @@ export function findVariableType(root: Root, path: readonly string[]): string {
   if (root === 'now') return 'google.protobuf.Timestamp'
   if (root === 'origin') return 'string'
   if (root === 'past') return PAST_FUNCTIONS.get(path[0] as string)?.type as string
-  if (root === 'args' || path.length === 0) return 'dyn'
+  if (root === 'args' || root === 'last' || path.length === 0) return 'dyn'
   if (path[0] === 'saw') return 'bool'
   const types: Readonly<Record<string, string>> = NAMES[root]
   return path.length > 1 ? 'dyn' : (types[path[0] as string] as string)

@@ -3,6 +3,7 @@
 
 import type { Root } from './expression-names.ts'
 import type { Macro } from './macro-cost.ts'
+import type { LastRead } from './read-last.ts'
 
 export interface ExpressionVariable {
   readonly name: string
@@ -11,10 +12,12 @@ export interface ExpressionVariable {
   readonly path: readonly string[]
   /** `has(...)`: whether it exists. */
   readonly presence: boolean
+  /** What `last(...)` reads: then `path` is the tool and the field. */
+  readonly last?: LastRead
   readonly at: number
   /**
    * Each use that walks the value: the weight of a character and, inside a macro, the variable of the
-   * list that repeats it.
+   * list that repeats it. None for `has(...)`, and for an argument by which `last(...)` is found.
    */
   readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
 }

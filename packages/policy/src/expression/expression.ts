@@ -71,7 +71,7 @@ export function parseExpression(
     variableByNode: inspector.variableByNode,
     readsArgs: variables.some((variable) => variable.root === 'args'),
     dependsOnCall: variables.some(
-      ({ root }) => root === 'args' || root === 'call' || root === 'origin',
+      ({ root }) => root === 'args' || root === 'call' || root === 'origin' || root === 'last',
     ),
     macros: inspector.macros,
     namedTools: inspector.namedTools,

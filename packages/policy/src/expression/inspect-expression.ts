@@ -23,6 +23,7 @@ import type {
 import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { PAST_FUNCTIONS } from './past-functions.ts'
 import { patternSteps } from './pattern-steps.ts'
+import { isLast, noField, readLast } from './read-last.ts'
 import { refuseConstants, refuseEmptyList } from './refuse-constants.ts'
 
 const COUNTED = /\{(\d+)(?:,(\d*))?\}/g
@@ -93,6 +94,10 @@ export class Inspector {
       }
       return this.#indexes(node, scope)
     }
+    if (isLast(base)) {
+      this.#last(node, base, scope)
+      return this.#indexes(node, scope)
+    }
     if (base.op !== 'id') {
       this.visit(base, scope)
       return this.#indexes(node, scope)
@@ -129,7 +134,7 @@ export class Inspector {
 
   /** The variable for what is read; the same for the same. */
   #variableOf(read: Omit<ExpressionVariable, 'name' | 'uses'>): ExpressionVariable {
-    const id = JSON.stringify([read.presence, read.root, ...read.path])
+    const id = JSON.stringify([read.presence, read.root, read.last?.text, ...read.path])
     const variable = this.variables.get(id) ?? {
       ...read,
       name: `s${this.variables.size}`,
@@ -143,6 +148,7 @@ export class Inspector {
     const [name, args] = node.args
     if (name === 'has') return this.#has(node, scope)
     if (PAST_FUNCTIONS.has(name)) return this.#past(node)
+    if (name === 'last') throw noField(node)
     const known = FUNCTIONS.get(name)
     if (known === undefined)
       throw this.#unknown(
@@ -186,6 +192,23 @@ export class Inspector {
     })
     this.variableByNode.set(node, { variable, element: false })
     this.edits.push({ start: node.start, end: node.end, text: variable.name })
+  }
+
+  /** Reads a field of an earlier answer: a variable of its own. */
+  #last(node: CelNode, base: CelNode & { op: 'call' }, scope: MacroScope): void {
+    const { read, toolAt, end } = readLast(node, base)
+    this.namedTools.push({ value: read.tool, at: toolAt })
+    const path = [read.tool, ...read.field]
+    const at = node.start
+    const variable = this.#variableOf({ root: 'last', path, last: read, presence: false, at })
+    variable.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
+    for (let place = node; place !== base; place = (place as CelNode & { op: '.' }).args[0])
+      if (place.end === end) this.variableByNode.set(place, { variable, element: false })
+    this.edits.push({ start: base.start, end, text: variable.name })
+    // The arguments of this call that it is found by: checked as any other, and without a use, since the
+    // condition does not read them.
+    for (const one of read.match)
+      if ('path' in one) this.#variableOf({ root: 'args', path: one.path, presence: false, at })
   }
 
   #has(node: CelNode & { op: 'call' }, scope: MacroScope): void {

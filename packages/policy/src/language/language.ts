@@ -84,10 +84,13 @@ const SPEND_LIMIT: Shape = {
   example: '`{ amount: args.amount, max: 100, window: 1d }`',
   fields: {
     amount: required(
-      text(KEY_LENGTH_MAX, '`args.amount`'),
-      'an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`',
+      { kind: 'either', of: [{ kind: 'decimal' }, text(KEY_LENGTH_MAX, '`args.amount`')] },
+      'what a call costs: a number, an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`',
     ),
-    max: required({ kind: 'decimal' }, 'sum in any stretch of `window`'),
+    max: required(
+      { kind: 'either', of: [{ kind: 'decimal' }, text(EXPRESSION_LENGTH_MAX)] },
+      'sum in any stretch of `window`: a number, or a field of an earlier answer',
+    ),
     window: WINDOW,
     per: PER_FIELD,
   },

@@ -14,7 +14,9 @@ export function toCanonicalRuleText(rule: Rule | Guardrail): string {
     'key' in rule
       ? [rule.pointer, rule.action, rule.otherwise, [...rule.over].sort()]
       : [rule.name, rule.action, matchText(rule)]
-  const counted = limits.map(({ id, max }) => `${id} ${formatDecimal(max)}`).sort()
+  const counted = limits
+    .map(({ id, max, maxOf }) => `${id} ${maxOf?.read.text ?? formatDecimal(max)}`)
+    .sort()
   return JSON.stringify([...own, when?.expression.text, reason, counted, approval, extraArgs])
 }
 

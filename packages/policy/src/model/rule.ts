@@ -6,6 +6,7 @@ import type { ApprovalRequirement } from '../calls/decision.ts'
 import { CHANNELS } from '../calls/decision.ts'
 import type { Category } from '../calls/tools.ts'
 import type { Expression } from '../expression/expression.ts'
+import type { LastRead } from '../expression/read-last.ts'
 import { pathText } from '../language/argument-path.ts'
 import type { Glob } from '../language/glob.ts'
 import type { Decimal } from '../values/decimal.ts'
@@ -15,7 +16,7 @@ export type CounterScope =
   | { readonly by: 'session' | 'principal' | 'agent' | 'server' | 'tool' | 'everyone' }
   | { readonly by: 'args'; readonly path: readonly string[] }
 
-/** A path, or a path times a path or a number. */
+/** A path, a path times a path or a number, or a number: the price of each call. */
 export interface Amount {
   readonly factors: readonly (readonly string[] | Decimal)[]
 }
@@ -23,6 +24,11 @@ export interface Amount {
 export interface Limit {
   readonly kind: 'rate' | 'spend'
   readonly max: Decimal
+  /** The field of an earlier answer that is the maximum, in place of `max`. */
+  readonly maxOf?: {
+    readonly read: LastRead /** Its place in the document. */
+    readonly at: number
+  }
   readonly windowMs: number
   readonly per: readonly CounterScope[]
   readonly amount?: Amount

@@ -54,3 +54,12 @@ export const WORD_CHARS = 16
 export const ANSWER_SOURCES_MAX = 64
 /** Parent directories of a path that are compared with known paths. */
 export const PATH_PARTS_MAX = 16
+/**
+ * Answers of which a session remembers the fields that `last(...)` names. The oldest is forgotten, and a
+ * condition that reads it is undecidable.
+ */
+export const ANSWERS_REMEMBERED_MAX = 256
+/** Length of a text that `last(...)` can read of an answer, or find it by. A longer one is unknown. */
+export const ANSWER_VALUE_LENGTH_MAX = 256
+/** For how long `last(...)` knows an answer: one hour. Then the call has to be made again. */
+export const ANSWER_AGE_MS_MAX = 3_600_000

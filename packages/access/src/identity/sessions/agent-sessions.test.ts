@@ -4,7 +4,7 @@ import { ProcessClock } from '@sluice/ledger/store/process-clock'
 import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { runSteps } from '@sluice/policy/structures/steps'
-import { toDecimal } from '@sluice/policy/values/decimal'
+import { toDecimal, ZERO } from '@sluice/policy/values/decimal'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../../test/support/runs.ts'
@@ -16,6 +16,7 @@ import {
   SWEPT_PER_PRINCIPAL,
 } from '../limits.ts'
 import { makeSessions } from './agent-sessions.test-support.ts'
+import type { SessionPast } from './agent-sessions.ts'
 import { COMMON_KEY, type SessionLimit } from './agent-sessions.ts'
 import { cleanClient, describeSession } from './describe-session.ts'
 import type { SessionLease } from './session-lease.ts'
@@ -50,11 +51,16 @@ function used(lease: SessionLease, nowMs: number, ...labels: string[]): SessionL
   return lease
 }
 
+/** What the ledger has of a session. */
+function past(id: string, lastUsedMs: number, calls: number, saw: string[]): SessionPast {
+  return { id, lastUsedMs, calls, saw, answerBytes: 0, cost: ZERO }
+}
+
 describe('a session', () => {
   test('is shared by connections of one name and by nobody else, and begins empty', () => {
     const sessions = makeSessions()
     const one = used(sessions.open('ann', 'pipe 1', LIMIT, T), T, 'private')
-    one.used()
+    one.used(undefined)
     const same = sessions.open('ann', 'pipe 1', LIMIT, T + 1)
     expect(same.facts(T + 1)).toEqual({ id: one.id, startedAtMs: T, calls: 1, saw: ['private'] })
     for (const [principal, key] of [
@@ -201,7 +207,7 @@ describe('a restart', () => {
     used(before.open('a#1@2', 'pipe 2', LIMIT, T), T, 'secret').release(T)
     const later = T + 3 * IDLE_MS
     const after = makeSessions({ memory, nowMs: later, windowMs: LIMIT.windowMs })
-    after.restore(open.id, T + 5, 7, ['injection'])
+    after.restore(past(open.id, T + 5, 7, ['injection']))
     expect(after.open('a#1@2', 'pipe 1', LIMIT, later).facts(later)).toEqual({
       id: open.id,
       startedAtMs: T,
@@ -213,8 +219,8 @@ describe('a restart', () => {
 
   test('counts a session that only the ledger knows', () => {
     const sessions = makeSessions()
-    sessions.restore('ann#4@500', T, 7, ['private'])
-    sessions.restore('no session', T, 1, [])
+    sessions.restore(past('ann#4@500', T, 7, ['private']))
+    sessions.restore(past('no session', T, 1, []))
     const lease = sessions.open('ann', 'mcp 1', { max: 1, windowMs: IDLE_MS }, T + 1)
     expect(lease.facts(T + 1)).toEqual({
       id: 'ann#4@500',

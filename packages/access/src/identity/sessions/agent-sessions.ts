@@ -27,6 +27,11 @@ export interface SessionLimit {
   readonly windowMs: number
 }
 
+/** What a session has done, as a snapshot or the ledger has it. */
+export interface SessionPast
+  extends Pick<StoredSession, 'id' | 'lastUsedMs' | 'calls' | 'saw'>,
+    Pick<AgentSession, 'answerBytes' | 'cost'> {}
+
 /** Of requests that name no session. */
 export const COMMON_KEY = 'common'
 
@@ -119,11 +124,13 @@ export class AgentSessions {
   }
 
   /** Restores a session from the ledger. */
-  restore(id: string, lastUsedMs: number, calls: number, saw: Iterable<string>): void {
+  restore({ id, lastUsedMs, calls, saw, answerBytes, cost }: SessionPast): void {
     const session = this.#byId.get(id) ?? this.#load(unknownSession(id), lastUsedMs)
     if (session === undefined) return
     session.lastUsedMs = Math.max(session.lastUsedMs, lastUsedMs)
     session.calls = Math.max(session.calls, calls)
+    session.answerBytes = answerBytes
+    session.cost = cost
     session.isUsed = true
     for (const label of saw) {
       session.saw.add(label)
@@ -133,11 +140,12 @@ export class AgentSessions {
   }
 
   /** For a snapshot: those that are live and that the ledger has. */
-  *list(nowMs: number): Generator<Pick<StoredSession, 'id' | 'lastUsedMs' | 'calls' | 'saw'>> {
+  *list(nowMs: number): Generator<SessionPast> {
     for (const session of this.#byId.values()) {
-      const { id, lastUsedMs, calls, connections, isUsed, saw } = session
+      const { id, calls, connections, isUsed, saw, answerBytes, cost } = session
+      const lastUsedMs = connections > 0 ? nowMs : session.lastUsedMs
       if (isUsed && isLive(session, nowMs))
-        yield { id, lastUsedMs: connections > 0 ? nowMs : lastUsedMs, calls, saw: [...saw] }
+        yield { id, lastUsedMs, calls, saw: [...saw], answerBytes, cost }
     }
   }
 
@@ -289,7 +297,7 @@ export class AgentSessions {
       calls: stored.calls,
       isUsed,
       isEnded: stored.isEnded,
-      stored: new Set(['answers', 'sealed']),
+      stored: new Set(['answers', 'sealed', 'values']),
       hasReadSeals: false,
     })
     for (const key of stored.keys) session.keys.add(key)

@@ -7,11 +7,13 @@ import { randomInt } from 'node:crypto'
 import { asBuffer } from '@sluice/ledger/store/as-buffer'
 import type { HashSeed } from '@sluice/policy/provenance/hash'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { SessionValues } from '@sluice/policy/provenance/session-values'
 import {
   MEMORY_WRITE_DELAY_MS,
   MEMORY_WRITTEN_BYTES_MAX,
   PROVENANCE_BYTES_KEPT,
   PROVENANCE_BYTES_MAX,
+  VALUES_SESSIONS_MAX,
 } from '../limits.ts'
 import type { AnswerMemoryStore, MemoryPart } from './answer-memory-store.ts'
 import type { SealedValue, SessionVault } from './session-vault.ts'
@@ -19,6 +21,7 @@ import type { SealedValue, SessionVault } from './session-vault.ts'
 /** 2: what was read is told from what was text, and a value has eight flags. */
 const VERSION = 2
 const SEALED_VERSION = 1
+const VALUES_VERSION = 1
 const HALF = 2 ** 32
 
 /** The part of a session that is kept here. */
@@ -27,7 +30,11 @@ export interface RememberingSession {
   readonly vault: SessionVault
   readonly lastUsedMs: number
   readonly isUsed: boolean
+  /** Calls that were forwarded: before the first, nothing was read. */
+  readonly calls: number
   provenance: SessionProvenance | undefined
+  /** Fields of answers, and which fields a policy read when they were remembered. */
+  values: { readonly reads: string; readonly values: SessionValues } | undefined
   /** Of `provenance` when it was last counted. */
   provenanceBytes: number
   /** Parts of it that may be stored and were not read yet, or were written. */
@@ -41,6 +48,8 @@ export class AnswerMemory {
   readonly #sessions: () => Iterable<RememberingSession>
   /** Not written yet, the first changed first. */
   readonly #changed = new Set<RememberingSession>()
+  /** Those whose `values` are in memory, the least recently used first. */
+  readonly #valued = new Set<RememberingSession>()
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -79,6 +88,60 @@ export class AnswerMemory {
     this.#timer ??= setTimeout(() => this.#writeSome(), MEMORY_WRITE_DELAY_MS).unref()
   }
 
+  /** Fields of the answers of the session. `reads` is what the policy reads of answers: what was remembered
+   * for another text is not all. */
+  valuesOf(session: RememberingSession, reads: string): SessionValues {
+    const { values } =
+      session.values?.reads === reads ? session.values : this.#setValues(session, reads)
+    this.#valued.delete(session)
+    this.#valued.add(session)
+    const [oldest] = this.#valued
+    if (oldest !== undefined && this.#valued.size > VALUES_SESSIONS_MAX) this.#unloadValues(oldest)
+    return values
+  }
+
+  /** At once, before the answer is sent: no older answer may pass for the last one, also if the gate is killed. */
+  saveValues(session: RememberingSession): void {
+    if (session.values === undefined) return
+    const { reads, values } = session.values
+    const stored = { version: VALUES_VERSION, reads, ...values.toStored() }
+    this.#store.save(session.id, 'values', Buffer.from(JSON.stringify(stored)))
+    session.stored.add('values')
+  }
+
+  /** The client is sent an answer whose fields are not remembered, because no rule reads any more. */
+  missedValues(session: RememberingSession): void {
+    if (session.values === undefined && !session.stored.has('values')) return
+    this.#unloadValues(session)
+    if (!session.stored.delete('values')) return
+    if (this.#store.load(session.id, 'values') !== undefined)
+      this.#store.save(session.id, 'values', Buffer.from('{}'))
+  }
+
+  #setValues(
+    session: RememberingSession,
+    reads: string,
+  ): NonNullable<RememberingSession['values']> {
+    const isNew = session.calls === 0 && session.values === undefined
+    const values = this.#loadValues(session, reads) ?? new SessionValues(!isNew)
+    session.values = { reads, values }
+    return session.values
+  }
+
+  #loadValues(session: RememberingSession, reads: string): SessionValues | undefined {
+    if (session.values !== undefined || !session.stored.has('values')) return undefined
+    const bytes = this.#store.load(session.id, 'values')
+    if (bytes === undefined) return undefined
+    const stored = JSON.parse(Buffer.from(bytes).toString())
+    const isSame = stored.version === VALUES_VERSION && stored.reads === reads
+    return isSame ? SessionValues.fromStored(stored) : undefined
+  }
+
+  #unloadValues(session: RememberingSession): void {
+    session.values = undefined
+    this.#valued.delete(session)
+  }
+
   vaultOf(session: RememberingSession): SessionVault {
     if (!session.hasReadSeals) {
       session.hasReadSeals = true
@@ -98,6 +161,7 @@ export class AnswerMemory {
   /** The session has ended. */
   remove(session: RememberingSession): void {
     this.#forget(session)
+    this.#unloadValues(session)
     session.vault.clear()
     session.hasReadSeals = true
     if (session.stored.size > 0) this.#store.remove(session.id)

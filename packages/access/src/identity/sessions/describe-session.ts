@@ -9,6 +9,10 @@ export interface SessionView extends Omit<StoredSession, 'keys' | 'isConnected' 
   /** How it is named: `pipe`, `mcp`, `token`, `common` or `family`; empty if only the ledger knows it. */
   readonly kind: string
   readonly connections: number
+  /** Of all its answers, estimated. */
+  readonly tokens: number
+  /** The prices of its calls, by limits whose `amount` is a number; a decimal. */
+  readonly cost: string
 }
 
 /** Printable ASCII without quotes: the text is shown between quotes, and nothing may look like the end. */

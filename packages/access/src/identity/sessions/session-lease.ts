@@ -5,6 +5,8 @@ import type { SessionCheck } from '@sluice/ledger/store/admission'
 import type { SessionFacts } from '@sluice/policy/calls/call'
 import type { PastCall, PastCalls } from '@sluice/policy/calls/past-calls'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { SessionValues } from '@sluice/policy/provenance/session-values'
+import { addDecimal, type Decimal, formatDecimal, ZERO } from '@sluice/policy/values/decimal'
 import { FAMILY_SESSION_IDLE_MS, PAST_CALLS_MAX, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AnswerMemory, RememberingSession } from './answer-memory.ts'
 import { cleanClient, type SessionView } from './describe-session.ts'
@@ -34,6 +36,12 @@ export interface AgentSession extends RememberingSession {
   connections: number
   /** What it called, newest last; made when a rule first reads it. */
   past: { calls: PastCall[]; hasMore: boolean } | undefined
+  /** The digest of the last call, and how often it came in a row. Not kept over a restart. */
+  repeated: { readonly digest: string; readonly times: number }
+  /** Of all answers. */
+  answerBytes: number
+  /** The prices of all calls. */
+  cost: Decimal
   /** Other gates use it too, or may have before a failover: what this one remembers of answers and calls is
    * incomplete. */
   isSplit: boolean
@@ -123,6 +131,42 @@ export class SessionLease {
     this.#context.memory.saveSealed(this.#session)
   }
 
+  /** How often this call was made in a row just before. */
+  repeats(digest: string): number {
+    const { repeated } = this.#session
+    return repeated.digest === digest ? repeated.times : 0
+  }
+
+  noteRepeated(digest: string): void {
+    const times = this.repeats(digest) + 1
+    this.#session.repeated = { digest, times }
+  }
+
+  /** Tokens of all answers, estimated. */
+  get tokens(): number {
+    return toTokens(this.#session.answerBytes)
+  }
+
+  noteAnswer(bytes: number): void {
+    this.#session.answerBytes += bytes
+  }
+
+  /** Fields of the answers of the session, as far as a policy reads them. */
+  values(reads: string): SessionValues {
+    const { memory } = this.#context
+    return this.#session.isSplit ? UNKNOWN_VALUES : memory.valuesOf(this.#session, reads)
+  }
+
+  /** Fields of an answer were remembered. Called before it is sent. */
+  saveValues(): void {
+    if (!this.#session.isSplit) this.#context.memory.saveValues(this.#session)
+  }
+
+  /** An answer is sent whose fields are not remembered. */
+  missedValues(): void {
+    this.#context.memory.missedValues(this.#session)
+  }
+
   /** What the session called before. */
   past(): PastCalls {
     return this.#session.isSplit ? UNKNOWN_PAST : this.#past()
@@ -152,9 +196,11 @@ export class SessionLease {
     this.#session.mode = mode
   }
 
-  /** A call was forwarded. */
-  used(): void {
-    this.#session.calls += 1
+  /** A call was forwarded, at this price. */
+  used(price: Decimal | undefined): void {
+    const session = this.#session
+    session.calls += 1
+    if (price !== undefined) session.cost = addDecimal(session.cost, price)
   }
 
   /** Which client this is, by its own word, and which server it uses. */
@@ -201,7 +247,13 @@ export class SessionLease {
   }
 }
 
+/** As the usual estimate for text and JSON: four bytes each. */
+function toTokens(bytes: number): number {
+  return Math.floor(bytes / 4)
+}
+
 /** It is not known. */
+const UNKNOWN_VALUES = new SessionValues(true)
 const UNKNOWN_PAST: PastCalls = { calls: [], hasMore: true }
 
 const FAMILY = 'agents/'
@@ -239,6 +291,10 @@ export function makeSession(
     stored: new Set(),
     hasReadSeals: true,
     past: undefined,
+    values: undefined,
+    repeated: { digest: '', times: 0 },
+    answerBytes: 0,
+    cost: ZERO,
     isSplit: false,
   }
 }
@@ -271,7 +327,7 @@ export function unknownSession(id: string): StoredSession {
 }
 
 export function toView(session: AgentSession): SessionView {
-  const { id, owner, startedAtMs, lastUsedMs, connections, calls, client } = session
+  const { id, owner, startedAtMs, lastUsedMs, connections, calls, client, cost } = session
   const [key = ''] = session.keys
   return {
     id,
@@ -280,6 +336,8 @@ export function toView(session: AgentSession): SessionView {
     lastUsedMs,
     connections,
     calls,
+    tokens: toTokens(session.answerBytes),
+    cost: formatDecimal(cost),
     client,
     kind: key.split(' ')[0] ?? '',
     servers: [...session.servers],

@@ -14,8 +14,10 @@ import { originOfArgument } from '../../provenance/origin-of-argument.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../values/json.ts'
 import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
+import type { LastRead } from '../read-last.ts'
 import type { BoundExpression } from './bind-expression.ts'
 import type { BoundVariable } from './bound-variable.ts'
+import { describeUnread, findLast } from './find-last.ts'
 import { findProtection, isProtectionName, type ProtectionName } from './protection.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
 
@@ -67,7 +69,7 @@ export function evaluate(program: BoundExpression, situation: EvaluationContext)
     if (answer === false) return FALSE
     return undecidable('the expression is neither true nor false')
   } catch (error) {
-    return undecidable(nameVariables(describeFailure(error), program))
+    return undecidable(nameVariables(describeFailure(error), program, situation))
   }
 }
 
@@ -80,9 +82,14 @@ function describeFailure(error: unknown): string {
   return summary ?? message ?? 'the expression failed'
 }
 
-function nameVariables(text: string, program: BoundExpression): string {
+function nameVariables(
+  text: string,
+  program: BoundExpression,
+  situation: EvaluationContext,
+): string {
   return text.replace(/^Unknown variable: s(\d+)$/, (_, index) => {
     const variable = program.variables[Number(index)]
+    if (variable?.last !== undefined) return describeUnread(variable.last, situation)
     if (variable?.root === 'past') return 'what the session called before is not known'
     const isOfOrigin = variable?.root === 'origin' || isProtectionName(variable?.path[0])
     if (isOfOrigin) return 'where values came from is not known'
@@ -96,6 +103,7 @@ function readVariable(
   walk: ArgumentWalk,
 ): unknown {
   if (variable.root === 'origin') return originValue(variable, situation)
+  if (variable.root === 'last') return lastValue(variable, situation, walk)
   if (variable.root === 'past')
     return evaluatePast(variable.path, situation.facts.session.past, situation.now)
   if (variable.root !== 'args') return factValue(variable, situation, walk)
@@ -177,10 +185,7 @@ function factValue(
       if (name === 'depth' || name === 'turn') return BigInt(agent[name])
       return agent[name as 'id' | 'owner' | 'template']
     case 'session':
-      if (name === 'saw') return session.saw.includes(below as string)
-      if (name === 'calls') return BigInt(session.calls)
-      if (name === 'mode') return session.mode ?? ''
-      return name === 'startedAt' ? timestamp(session.startedAtMs) : session.id
+      return name === 'saw' ? session.saw.includes(below as string) : sessionValue(name, situation)
     default:
       if (name === 'claims') {
         const claim = lookUp(principal.claims, variable, 1)
@@ -189,6 +194,33 @@ function factValue(
       if (name === 'groups') return walk.convert(variable, principal.groups)
       return principal[name as 'id' | 'kind']
   }
+}
+
+/** A value of the session; undefined if it is not known. */
+function sessionValue(
+  name: string | undefined,
+  { call, facts: { session } }: EvaluationContext,
+): unknown {
+  switch (name) {
+    case 'calls':
+      return BigInt(session.calls)
+    case 'repeats':
+      return session.repeats === undefined ? undefined : BigInt(session.repeats(call))
+    case 'tokens':
+      return session.tokens === undefined ? undefined : BigInt(session.tokens)
+    case 'mode':
+      return session.mode ?? ''
+    case 'startedAt':
+      return timestamp(session.startedAtMs)
+    default:
+      return session.id
+  }
+}
+
+/** Undefined if it is not known. */
+function lastValue(variable: BoundVariable, situation: EvaluationContext, walk: ArgumentWalk) {
+  const found = findLast(variable.last as LastRead, situation)
+  return typeof found === 'string' ? undefined : walk.convert(variable, found.value)
 }
 
 /** Undefined if it is not known: what was dropped could matter. */

@@ -1,0 +1,39 @@
+// Finds the value of `last(...)` for one call, and says which call would settle it if it is not known.
+
+import type { AnswerFinding } from '../../calls/answer-values.ts'
+import { getMember, toAnswerKey } from '../../provenance/answer-key.ts'
+import type { JsonObject, JsonValue } from '../../values/json.ts'
+import type { AnswerMatch, LastRead } from '../read-last.ts'
+import type { EvaluationContext } from './evaluate.ts'
+
+type LastContext = Pick<EvaluationContext, 'args' | 'facts' | 'now'>
+
+export function findLast(read: LastRead, { args = {}, facts, now }: LastContext): AnswerFinding {
+  const key = toAnswerKey(read.match.map((one) => matchedValue(one, args)))
+  return facts.session.values?.find(read, key, now.wallMs) ?? 'unknown'
+}
+
+/** Says which call would settle it. The values are arguments of the call itself. */
+export function describeUnread(read: LastRead, context: LastContext): string {
+  const { tool, by, field, match } = read
+  const given = by.map((name, index) => {
+    const value = matchedValue(match[index] as AnswerMatch, context.args ?? {})
+    return `${name} ${(JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_LENGTH)}`
+  })
+  const call = `\`${tool}\`${given.length === 0 ? ' without arguments' : ` with ${given.join(', ')} and nothing else`}`
+  return findLast(read, context) === 'never'
+    ? `this session has not called ${call}: call it first`
+    : `\`${field.join('.')}\` of the last answer of ${call} is not known: call it again`
+}
+
+/** Whether a reason says which call has to be made first: no other advice is needed. */
+export function saysWhichCall(reason: string): boolean {
+  return /: call it (first|again)$/.test(reason)
+}
+
+/** Enough for an id. */
+const SHOWN_LENGTH = 80
+
+function matchedValue(match: AnswerMatch, args: JsonObject): JsonValue | undefined {
+  return 'path' in match ? getMember(args, match.path) : match.literal
+}
