@@ -1,4 +1,4 @@
-// README and quickstart are run: files with a name in their fence are written, every `sh` fence that a `text` fence
+// README, quickstart and the skill are run: files with a name in their fence are written, every `sh` fence that a `text` fence
 // follows is executed, and that text is what must be printed.
 
 import { spawnSync } from 'node:child_process'
@@ -15,7 +15,7 @@ interface Fence {
   text: string
 }
 
-const PAGES = ['README.md', 'docs/quickstart/README.md']
+const PAGES = ['README.md', 'docs/quickstart/README.md', 'skills/sluice-policy/SKILL.md']
 
 describe.each(PAGES)('%s', (page) => {
   const fences: Fence[] = [
