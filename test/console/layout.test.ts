@@ -41,7 +41,7 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
   let page: Page
 
   beforeAll(async () => {
-    stage = await setStage({ policy: POLICY, config: { sessions: { max: 200 } } })
+    stage = await setStage({ policy: POLICY, share: 'all', config: { sessions: { max: 200 } } })
     const office = await PlainClient.open(stage.gate, 'office')
     await listAll(office)
     await Promise.all([
@@ -95,6 +95,8 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
       memory: ['search_nodes', 'open_nodes', 'read_graph', 'add_observations'],
     }
     await listAll(await PlainClient.open(stage.gate, 'memory'))
+    // An open page would read the list again for each of them.
+    await page.context().close()
     for (const [server, own] of Object.entries(tools)) {
       for (let client = 0; client < CLIENTS; client++) {
         const session = await PlainClient.open(stage.gate, server)
@@ -117,9 +119,9 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
     }
     const held = words.get('require_approval') ?? 0
     expect(held).toBeGreaterThanOrEqual(500)
-    await page.setViewportSize({ width: 1440, height: 900 })
-    await show('/overview')
-    await page.reload()
+    const options = { viewport: { width: 1440, height: 900 } }
+    ;({ page } = await signedIn(browser, stage, { path: '/overview', options }))
+    page.setDefaultTimeout(60_000)
     await page.getByText(`${held} pending approvals`).first().waitFor()
     const shown = async (word: string) => {
       const link = page.getByLabel('Calls by decision').locator('a', { hasText: word })

@@ -142,6 +142,8 @@ export interface Stage {
 export interface StageOptions {
   readonly policy?: string
   readonly past?: PastTraffic
+  /** `all`: one process of each server for all sessions. */
+  readonly share?: 'all'
   /** Further keys of sluice.yaml. */
   readonly config?: object
 }
@@ -149,6 +151,7 @@ export interface StageOptions {
 export async function setStage({
   policy = POLICY,
   past,
+  share,
   config,
 }: StageOptions = {}): Promise<Stage> {
   if (!(await ensureConsole())) throw new Error('the console could not be built')
@@ -156,11 +159,12 @@ export async function setStage({
   const desk = join(folder, 'desk.json')
   writeFileSync(desk, JSON.stringify([FIRST, HOSTILE].map(asTool)))
   const { alerts, mails, approvals } = await receiveMessages()
+  const shared = share === undefined ? {} : { share }
   const spec: GateSpec = {
     servers: {
-      office: fixture('office', join(folder, 'office.log')),
+      office: { ...fixture('office', join(folder, 'office.log')), ...shared },
       desk: fixture('shifty', desk),
-      memory: published('memory'),
+      memory: { ...published('memory'), ...shared },
       agents: { builtin: 'agents' },
       code: { builtin: 'code' },
     },
