@@ -58,6 +58,9 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
     /#book\b|BookParts|\btell(?:ers?|ing)?\b|\bheld\b/i,
     'registry, notify, pending',
   ],
+  // Also a definition is pending, and not held.
+  [/^packages\/gateway\/src\/(?:tools|session|alerts)\//, /\bheldOf\b|\bheld(?=\??:)/, 'pending'],
+  [/^packages\/catalogue\/src\/signals\//, /\btell(?:er\b|[A-Z(:,])/, 'emit'],
 ]
 
 /** Modules whose doc comments are sentences, and how a fragment begins. */

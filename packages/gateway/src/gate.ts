@@ -236,7 +236,7 @@ export class Gate {
       facts: factsOf(message, { known, tool, args: call.args }),
       argsText: undefined,
       objection: objectionTo(message, tool),
-      held: tool && markObserved(pins.heldOf(tool), bound.policy),
+      pendingDefinition: tool && markObserved(pins.pendingOf(tool), bound.policy),
     }
     const { admission, frozen, now } = this.#pipeline
     const pipeline = { frozen, now, policy: () => bound }

@@ -270,7 +270,7 @@ export class RelayOpener {
       now: pipeline.now,
       // In the stateless generation nobody need tell the gate that its tools have changed.
       freshMs: generation === 'stateless' ? TOOLS_FRESH_MS : undefined,
-      heldOf: (tool) => markObserved(pins.heldOf(tool), parts.policy()),
+      pendingOf: (tool) => markObserved(pins.pendingOf(tool), parts.policy()),
       leavesOut: (tool) =>
         unusable.has(tool, generation, parts.log) ||
         (!isToolFor('model', tool.definition as never) && !parts.hasApps()),

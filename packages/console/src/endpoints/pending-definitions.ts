@@ -41,11 +41,11 @@ export interface PendingDefinitionView {
 }
 
 export async function viewPendingDefinitions(
-  pins: Pick<Pins, 'held' | 'acceptedOf'>,
+  pins: Pick<Pins, 'pending' | 'acceptedOf'>,
 ): Promise<PendingDefinitionsView> {
-  const { held } = pins
-  const undecided = held.filter(({ refused }) => refused === undefined)
-  const refused = held.filter((one) => one.refused !== undefined)
+  const { pending } = pins
+  const undecided = pending.filter(({ refused }) => refused === undefined)
+  const refused = pending.filter((one) => one.refused !== undefined)
   const views: PendingDefinitionView[] = []
   const slices = new Slices()
   let length = 0
@@ -58,7 +58,7 @@ export async function viewPendingDefinitions(
     length += view.before.length + view.after.length + view.changes.join('').length
     views.push(view)
   }
-  const more = held.length - views.length
+  const more = pending.length - views.length
   return more === 0 ? { held: views } : { held: views, more }
 }
 

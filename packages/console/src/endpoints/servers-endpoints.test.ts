@@ -48,19 +48,22 @@ test('of many definitions that wait the first are shown, those to decide on befo
   const held = Array.from({ length: PENDING_SHOWN + 5 }, (_, n) => hold(`tool_${n}`))
   const refused = { by: 'ann', why: '', atMs: 1 }
   const all = [{ ...hold('refused'), refused }, ...held]
-  const shown = await viewPendingDefinitions({ held: all, acceptedOf: () => undefined })
+  const shown = await viewPendingDefinitions({ pending: all, acceptedOf: () => undefined })
   expect(shown.held.map(({ name }) => name)).toEqual(
     held.slice(0, PENDING_SHOWN).map(({ tool }) => tool.definition.name),
   )
   expect(shown.more).toBe(6)
-  const few = await viewPendingDefinitions({ held: all.slice(0, 3), acceptedOf: () => undefined })
+  const few = await viewPendingDefinitions({
+    pending: all.slice(0, 3),
+    acceptedOf: () => undefined,
+  })
   expect(few.held.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'refused'])
   expect(few).not.toHaveProperty('more')
 })
 
 test('of long definitions that wait fewer are shown', async () => {
   const long = 'x'.repeat(DEFINITION_LENGTH_SHOWN)
-  const held = Array.from({ length: 60 }, (_, n) => hold(`tool_${n}`, long))
-  const shown = await viewPendingDefinitions({ held, acceptedOf: () => undefined })
+  const pending = Array.from({ length: 60 }, (_, n) => hold(`tool_${n}`, long))
+  const shown = await viewPendingDefinitions({ pending, acceptedOf: () => undefined })
   expect(shown.held).toHaveLength(Math.floor(PENDING_LENGTH_SHOWN / DEFINITION_LENGTH_SHOWN) + 1)
 })

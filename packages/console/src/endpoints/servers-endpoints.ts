@@ -195,7 +195,7 @@ async function toolViews(parts: AdminParts, reader: LedgerReader): Promise<ToolV
   await tools.flushInTurns()
   const documents = [...policies.documents]
   const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
-  const pending = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
+  const pending = new Map(pins.pending.map((one) => [toToolId(one.tool), one] as const))
   const fresh = new Map(
     newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
   )
@@ -275,9 +275,9 @@ function serverViews(parts: AdminParts): ServerView[] {
   const { servers, gate, pins, freezes } = parts
   const tools = parts.tools.counts()
   const fresh = countByServer(parts.newTools.list())
-  const held = countByServer(pins.held.map(({ tool }) => tool.definition))
+  const held = countByServer(pins.pending.map(({ tool }) => tool.definition))
   const undecided = countByServer(
-    pins.held.filter(({ refused }) => refused === undefined).map(({ tool }) => tool.definition),
+    pins.pending.filter(({ refused }) => refused === undefined).map(({ tool }) => tool.definition),
   )
   return servers.entries.map(([name, server]) => {
     const figures = gate.figures(name)

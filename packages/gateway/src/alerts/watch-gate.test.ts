@@ -49,7 +49,7 @@ function watchGate(outbox: Outbox): { readonly state: State; readonly watch: Gat
         state.failing.includes(name) ? ({ message: 'secret' } as never) : undefined,
       hasAnswered: (name) => state.answered.includes(name),
     },
-    held: () =>
+    pendingDefinitions: () =>
       state.held.map(
         (digest) =>
           ({

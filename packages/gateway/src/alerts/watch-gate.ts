@@ -40,7 +40,7 @@ export interface WatchedGate {
   readonly meter: Pick<Meter, 'decisions'>
   readonly servers: () => readonly string[]
   readonly notes: Pick<ServerNotes, 'failureOf' | 'hasAnswered'>
-  readonly held: () => readonly PendingDefinition[]
+  readonly pendingDefinitions: () => readonly PendingDefinition[]
   /** A person has accepted or refused the definition with this digest. */
   readonly isDecided: (digest: string) => boolean
   readonly newTools: () => readonly NewTool[]
@@ -350,9 +350,9 @@ function nameTool({ server, name }: ToolName): string {
 }
 
 /** By digest. */
-function listWaiting({ held }: WatchedGate): ReadonlyMap<string, ToolName> {
+function listWaiting({ pendingDefinitions }: WatchedGate): ReadonlyMap<string, ToolName> {
   return new Map(
-    held()
+    pendingDefinitions()
       .filter(({ refused }) => refused === undefined)
       .map(({ digest, tool }) => [digest, tool.definition]),
   )

@@ -216,11 +216,11 @@ function approve({ pipeline, wait }: ApprovalOptions, passing: PassingCall): App
 
 /** Why the changed call may not pass by the approval of the one that was asked for. */
 function explainEditRefused(
-  { objection, held }: CallRequest,
+  { objection, pendingDefinition }: CallRequest,
   edited: Decision,
   was: Decision,
 ): string | undefined {
-  if (held !== undefined) return describePendingToCaller(held)
+  if (pendingDefinition !== undefined) return describePendingToCaller(pendingDefinition)
   if (objection !== undefined) return objection
   if (edited.action === 'allow') return undefined
   if (edited.action !== 'require_approval') return edited.reason || 'the policy denies it'

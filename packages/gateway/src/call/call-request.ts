@@ -47,7 +47,7 @@ export interface CallRequest {
   /** No server has the target, so the call is answered as if it were hidden. */
   readonly missing?: boolean
   /** The definition of its tool waits for a person: the call is denied whatever the policy allows. */
-  readonly held?: PendingDefinition | undefined
+  readonly pendingDefinition?: PendingDefinition | undefined
   /** A further round of a call that was charged: decided again, and not charged again. */
   readonly continues?: boolean
   /** Digest of the approval requirements that call met: the same requirements are met again. */

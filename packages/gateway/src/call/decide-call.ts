@@ -103,15 +103,18 @@ export function withoutLimits(decision: ShadowDecision): ShadowDecision {
 
 /** Applies the denials that no policy can lift. A hidden name stays hidden all the same. */
 function applyBuiltIn(request: CallRequest, decision: Decision): Decision {
-  const { held, objection, missing } = request
+  const { pendingDefinition, objection, missing } = request
   if (decision.action === 'hide') return decision
   if (missing === true) {
     const { server, method, name } = request.call
     const reason = `no server has \`${server}/${displayName(method, name)}\``
     return { ...toDenial(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
   }
-  const denial = held && toDenial(decision, 'DEFINITION_CHANGED', describePending(held))
-  if (denial !== undefined && held?.isObserved !== true) return { ...denial, rule: BUILT_IN }
+  const denial =
+    pendingDefinition &&
+    toDenial(decision, 'DEFINITION_CHANGED', describePending(pendingDefinition))
+  if (denial !== undefined && pendingDefinition?.isObserved !== true)
+    return { ...denial, rule: BUILT_IN }
   if (objection !== undefined) return { ...toDenial(decision, 'DENIED', objection), rule: BUILT_IN }
   if (denial === undefined) return decision
   const { action, code, reason, limits } = denial

@@ -67,7 +67,7 @@ function lookUpKnown(options: LookUpOptions, name: string): CallRequest | Promis
       ...request,
       facts: { ...request.facts, isListed },
       missing: isMissing || skill?.missing === true,
-      held: skill?.held,
+      pendingDefinition: skill?.pendingDefinition,
       objection: request.objection ?? skill?.objection,
     }
   })
@@ -98,7 +98,7 @@ function toClientCall(
         canOpen: session.answers.canOpen,
         redacts: session.answers.isActive,
       }),
-    held: tool === undefined ? undefined : lists.heldOf(tool),
+    pendingDefinition: tool === undefined ? undefined : lists.pendingOf(tool),
     continues,
     trace,
     program,

@@ -76,8 +76,11 @@ function toClientRefusal({ exchange, parsed, refused }: DecidedRefusal): RpcRepl
   return buildRefusalReply(message, refusal, target)
 }
 
-/** The recorded reason of a held definition quotes the definition; the caller gets another text. */
-function withoutDefinition({ decision, request: { held } }: DecidedRefusal['refused']): Decision {
-  if (decision.code !== 'DEFINITION_CHANGED' || held === undefined) return decision
-  return { ...decision, reason: describePendingToCaller(held) }
+/** The recorded reason of a definition that waits quotes the definition; the caller gets another text. */
+function withoutDefinition({
+  decision,
+  request: { pendingDefinition },
+}: DecidedRefusal['refused']): Decision {
+  if (decision.code !== 'DEFINITION_CHANGED' || pendingDefinition === undefined) return decision
+  return { ...decision, reason: describePendingToCaller(pendingDefinition) }
 }

@@ -42,7 +42,7 @@ export const HELD_PINS = commandOperation({
   command: 'pin --held',
   needsGate: true,
   input: {},
-  run: ({ pins }) => ({ held: pins.held.map(toPendingView) }),
+  run: ({ pins }) => ({ held: pins.pending.map(toPendingView) }),
 })
 
 /** Recorded before it takes effect: it is what lets a changed tool through. */

@@ -181,7 +181,7 @@ function describeGate(parts: CommandParts): GateStatus {
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: listFreezes(parts),
     waiting: parts.approvals.pendingCount,
-    held: parts.pins.held.filter(({ refused }) => refused === undefined).length,
+    held: parts.pins.pending.filter(({ refused }) => refused === undefined).length,
     ...listPeople(parts),
     servers: parts.servers.entries.map(([name, config]) => ({
       name,

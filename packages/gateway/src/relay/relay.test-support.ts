@@ -187,7 +187,7 @@ export class Play {
           policy: () => bound.policy,
           now,
           ask,
-          heldOf: () => undefined,
+          pendingOf: () => undefined,
           leavesOut: () => false,
           onLimit: (why) => void this.log.push(why),
           freshMs,

@@ -21,11 +21,11 @@ const SCHEME = /^ui:/i
 const SOURCE = /^(?:(?:https?|wss?):\/\/)?([a-z0-9.*-]+)(?::(?:\d+|\*))?\/?$/i
 
 export class AppPages {
-  readonly #context: Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'heldOf'>
+  readonly #context: Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'pendingOf'>
   /** What is pinned of each page, as it was last read. */
   readonly #pages = new LruMap<string, KnownTool>(APP_PAGES_MAX)
 
-  constructor(context: Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'heldOf'>) {
+  constructor(context: Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'pendingOf'>) {
     this.#context = context
   }
 
@@ -41,8 +41,8 @@ export class AppPages {
     const isSame = JSON.stringify(known?.definition) === JSON.stringify(definition)
     const tool = isSame && known ? known : ({ definition, category: 'Read', risk: 'low' } as const)
     this.#pages.set(uri, tool)
-    const held = this.#context.heldOf(tool)
-    return isWithheld(held) ? describePendingToCaller(held) : undefined
+    const pending = this.#context.pendingOf(tool)
+    return isWithheld(pending) ? describePendingToCaller(pending) : undefined
   }
 
   /** The text of an entry of a list, or of the contents of a page, which names no host beyond `egress`. */
@@ -75,8 +75,8 @@ export class AppPages {
 
   #isWithheld(name: string, facts: Omit<Facts, 'tool'>): boolean {
     const known = this.#pages.get(name)
-    const isHeld = known !== undefined && isWithheld(this.#context.heldOf(known))
-    return isHeld || !isReadable(this.#context, name, facts)
+    const isPending = known !== undefined && isWithheld(this.#context.pendingOf(known))
+    return isPending || !isReadable(this.#context, name, facts)
   }
 }
 

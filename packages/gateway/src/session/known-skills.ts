@@ -15,7 +15,7 @@ import { listEntries } from './list-entries.ts'
 import type { SeenListsContext } from './visible-lists.ts'
 
 export interface SkillsContext
-  extends Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'heldOf' | 'ask' | 'onLimit'> {
+  extends Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'pendingOf' | 'ask' | 'onLimit'> {
   readonly pins: Pick<Pins, 'isLocked' | 'poisonIn'>
 }
 
@@ -37,7 +37,7 @@ interface Skill {
 
 /** What stands against a request for a file of a skill. */
 export interface SkillObjection {
-  readonly held?: PendingDefinition | undefined
+  readonly pendingDefinition?: PendingDefinition | undefined
   readonly missing?: boolean
   readonly objection?: string
   /** The manifest has it in exactly this spelling. */
@@ -64,13 +64,13 @@ export class KnownSkills {
    * manifest would not be that of the server. */
   isShown(entry: JsonObject, text: string, facts: Omit<Facts, 'tool'>): boolean {
     const skill = this.#learn(entry, text)
-    return skill !== undefined && !this.#isHidden(skill, facts) && !this.#isHeld(skill)
+    return skill !== undefined && !this.#isHidden(skill, facts) && !this.#isPending(skill)
   }
 
   /** Whether a file of a skill, or a directory, waits for a person. */
-  isHeld(uri: string): boolean {
+  isPending(uri: string): boolean {
     const found = this.#find(uri)
-    return found !== undefined && this.#isHeld(found.skill)
+    return found !== undefined && this.#isPending(found.skill)
   }
 
   /** Whether a skill has the file or directory. */
@@ -111,7 +111,7 @@ export class KnownSkills {
     if (this.#isHidden(skill, facts())) return { missing: true }
     const isUnlisted = isRead && file === undefined && skill.files !== undefined
     return {
-      held: this.#context.heldOf(skill.tool),
+      pendingDefinition: this.#context.pendingOf(skill.tool),
       isListed: file?.uri === uri,
       ...(isUnlisted && { objection: `\`${skill.tool.definition.name}\` does not list this file` }),
     }
@@ -135,7 +135,7 @@ export class KnownSkills {
     if (!isObject(entry) || entry.uri !== uri) return 'the server answered with another skill'
     if (this.#learn(entry, text) === undefined) return 'its manifest is not one of a skill'
     if (this.isShown(entry, text, facts)) return undefined
-    return this.isHeld(uri) ? 'the skill waits for a person' : 'a file of the skill is hidden'
+    return this.isPending(uri) ? 'the skill waits for a person' : 'a file of the skill is hidden'
   }
 
   #checkFile(
@@ -191,8 +191,8 @@ export class KnownSkills {
     return within && { skill: within, file: undefined }
   }
 
-  #isHeld({ tool }: Skill): boolean {
-    return isWithheld(this.#context.heldOf(tool))
+  #isPending({ tool }: Skill): boolean {
+    return isWithheld(this.#context.pendingOf(tool))
   }
 
   #isHidden({ tool, files }: Skill, facts: Omit<Facts, 'tool'>): boolean {

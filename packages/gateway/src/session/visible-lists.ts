@@ -44,7 +44,7 @@ export interface SeenListsContext {
   readonly policy: () => CompiledPolicy
   readonly now: () => Instant
   /** Why a definition may be neither shown nor called. */
-  readonly heldOf: (tool: KnownTool) => PendingDefinition | undefined
+  readonly pendingOf: (tool: KnownTool) => PendingDefinition | undefined
   /** It may neither be shown nor called, by what the protocol says of its definition. */
   readonly leavesOut: (tool: KnownTool) => boolean
   readonly ask: AskServer
@@ -100,12 +100,12 @@ export class VisibleLists {
     }
   }
 
-  heldOf(tool: KnownTool): PendingDefinition | undefined {
-    return this.#context.heldOf(tool)
+  pendingOf(tool: KnownTool): PendingDefinition | undefined {
+    return this.#context.pendingOf(tool)
   }
 
-  #isHeld(tool: KnownTool): boolean {
-    return isWithheld(this.heldOf(tool))
+  #isPending(tool: KnownTool): boolean {
+    return isWithheld(this.pendingOf(tool))
   }
 
   /** Tools of this server that the caller of a denied one sees and may call. */
@@ -114,7 +114,7 @@ export class VisibleLists {
     if (facts.tool === undefined) return []
     return pickAlternatives(facts.tool, this.#tools.values(), (tool) => {
       const isForModel = isToolFor('model', tool.definition as never)
-      if (!isForModel || leavesOut(tool) || this.#isHeld(tool)) return false
+      if (!isForModel || leavesOut(tool) || this.#isPending(tool)) return false
       const target = { server, name: tool.definition.name, method: TOOL_CALL }
       return foreseeAction(policy(), target, { ...facts, tool }, now()) === 'allow'
     })
@@ -184,10 +184,11 @@ export class VisibleLists {
       return this.skills.isShown(definition, text, facts) ? text : undefined
     if (list.method !== TOOL_CALL) {
       const isShown = isVisible(policy(), call, { ...facts, isListed: true }, now())
-      return isShown && !this.skills.isHeld(name) ? this.pages.narrow(name, text) : undefined
+      return isShown && !this.skills.isPending(name) ? this.pages.narrow(name, text) : undefined
     }
     const tool = this.#learn(definition, text, generation)
-    if (tool === undefined || this.#context.leavesOut(tool) || this.#isHeld(tool)) return undefined
+    if (tool === undefined || this.#context.leavesOut(tool) || this.#isPending(tool))
+      return undefined
     if (!isVisible(policy(), call, { ...facts, tool }, now())) return undefined
     return this.pages.withoutWithheld(definition, text, facts)
   }
@@ -205,7 +206,7 @@ export class VisibleLists {
       const name = isObject(definition) ? definition.name : undefined
       if (typeof name !== 'string' || this.#isTooLong(name)) continue
       const tool = this.#learn(definition as JsonObject, text, generation)
-      if (tool !== undefined && !this.#context.leavesOut(tool)) this.heldOf(tool)
+      if (tool !== undefined && !this.#context.leavesOut(tool)) this.pendingOf(tool)
     }
   }
 

@@ -61,7 +61,7 @@ export function openAlerts(
     meter: parts.meter,
     servers: () => parts.servers.names,
     notes: gate.notes,
-    held: () => parts.pins.held,
+    pendingDefinitions: () => parts.pins.pending,
     isDecided: (digest) => parts.pins.isDecided(digest),
     limits: (share, watched) => parts.limits.listNearlyFull(share, watched, clockNow()),
     newTools: () => parts.newTools.list(),

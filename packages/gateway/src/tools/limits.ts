@@ -22,7 +22,7 @@ export const KEEP_TOOLS_EVERY_MS = 1_000
 export const KEPT_TOOLS_PER_TURN = 100
 /**
  * Accepted definitions of all servers, beyond which a new one waits for a person; and definitions
- * that wait, beyond which they are held without being listed.
+ * that wait, beyond which they wait without being listed.
  */
 export const PINS_MAX = 50_000
 /** Accepted definitions of one server. A further new one waits for a person. */
@@ -30,7 +30,7 @@ export const PINS_OF_SERVER_MAX = 20_000
 /** Definitions that a person accepts or refuses at once that are stored in one transaction. */
 export const DECIDED_PINS_PER_TURN = 50
 /** Changes of a definition that a caller is shown. */
-export const HELD_CHANGES_SHOWN_MAX = 5
+export const PENDING_CHANGES_SHOWN_MAX = 5
 /** How long after the first tool of a server others still belong to its first list. */
 export const FIRST_LIST_MS = 60_000
 /** Refused definitions that are remembered; the least recently used is dropped. */

@@ -1,7 +1,7 @@
 // What is accepted of a server's definitions, and what waits for a person (A02). Judged when a list
 // is seen, kept in gate.db over restarts; the check before a call is a look-up. With a lock file only
 // what it pins is accepted; without one, first sight is trusted (on loopback, after the poison
-// checks) and every later change is graded. What a person refused is held whatever its grade, until one
+// checks) and every later change is graded. What a person refused waits whatever its grade, until one
 // accepts it.
 
 import { hash } from 'node:crypto'
@@ -54,8 +54,10 @@ export interface PendingDefinition {
 }
 
 /** Whether a definition is neither listed nor called while it waits. */
-export function isWithheld(held: PendingDefinition | undefined): held is PendingDefinition {
-  return held !== undefined && held.isObserved !== true
+export function isWithheld(
+  definition: PendingDefinition | undefined,
+): definition is PendingDefinition {
+  return definition !== undefined && definition.isObserved !== true
 }
 
 type ToolName = Pick<ToolDefinition, 'server' | 'name'>
@@ -173,7 +175,7 @@ export class Pins {
   }
 
   /** Why this definition may not be shown or called; undefined if it may. */
-  heldOf(tool: KnownTool): PendingDefinition | undefined {
+  pendingOf(tool: KnownTool): PendingDefinition | undefined {
     let known = this.#known.get(tool)
     if (known === undefined) {
       known = this.#judge(tool)
@@ -221,18 +223,18 @@ export class Pins {
     return this.#lock !== undefined
   }
 
-  get held(): readonly PendingDefinition[] {
+  get pending(): readonly PendingDefinition[] {
     return [...this.#pending.values()]
   }
 
-  /** What is held of a server, or of one tool of it; refuses if nothing is. */
+  /** The definitions of a server, or of one tool of it, that wait for a person; throws if none does. */
   waiting(server: string, name: string | undefined): readonly PendingDefinition[] {
     if (this.#lock !== undefined)
       throw new OperationError(
         'the lock file says what is accepted',
         'run `sluice pin`, look at the change of sluice.lock, and `sluice policy apply`',
       )
-    const mine = this.held.filter(
+    const mine = this.pending.filter(
       ({ tool }) =>
         tool.definition.server === server && (name === undefined || tool.definition.name === name),
     )
@@ -260,7 +262,7 @@ export class Pins {
     })
   }
 
-  /** A person's decision, too: it stays held, and replies to its callers name the person. */
+  /** A person's decision, too: it goes on waiting, and replies to its callers name the person. */
   async refuse(definitions: readonly PendingDefinition[], by: string, why: string): Promise<void> {
     const refused: DefinitionRefusal = { by, why, atMs: this.#options.nowMs() }
     await this.#inParts(definitions, (one) => {
@@ -432,11 +434,12 @@ export function sha256(content: string | Uint8Array): string {
   return hash('sha256', content)
 }
 
-/** A policy that only observes holds nothing but what a person refused: it is recorded what would wait. */
+/** Under a policy that only observes, only a definition that a person refused is withheld; of others it is recorded
+ * that they would wait. */
 export function markObserved(
-  held: PendingDefinition | undefined,
+  pending: PendingDefinition | undefined,
   policy: CompiledPolicy,
 ): PendingDefinition | undefined {
-  if (held === undefined || held.refused !== undefined || !isObserving(policy)) return held
-  return { ...held, isObserved: true }
+  if (pending === undefined || pending.refused !== undefined || !isObserving(policy)) return pending
+  return { ...pending, isObserved: true }
 }
