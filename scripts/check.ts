@@ -4,10 +4,13 @@
 
 import { describeStep, runStep, type StepResult } from './run-step.ts'
 
+/** The step that leaves all packages compiled in `dist`. */
+export const COMPILING = 'types'
+
 const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = [
   ['format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings']],
   // --force: an incremental build has reported stale results. With threads, each checks again what it shares with the others.
-  ['types', ['node_modules/typescript/bin/tsc', '-b', '--force', '--singleThreaded']],
+  [COMPILING, ['node_modules/typescript/bin/tsc', '-b', '--force', '--singleThreaded']],
   ['dead code', ['node_modules/knip/bin/knip.js', '--no-config-hints']],
   ['size', ['scripts/size.ts']],
 ]

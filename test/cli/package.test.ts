@@ -41,7 +41,13 @@ beforeAll(() => {
   for (const part of [...PARTS, ...CONFIGS, 'package-lock.json'])
     cpSync(join(ROOT, part), join(place, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'))
-  execFileSync(process.execPath, ['scripts/build.ts', '--no-check'], { cwd: place, stdio: 'pipe' })
+  // `npm test` has compiled the same sources for its checks (scripts/test.ts).
+  const isCompiled = process.env.SLUICE_TEST_COMPILED !== undefined
+  if (isCompiled)
+    for (const name of readdirSync(join(ROOT, 'packages')))
+      cpSync(join(ROOT, 'dist', name), join(place, 'dist', name), { recursive: true })
+  const how = isCompiled ? '--compiled' : '--no-check'
+  execFileSync(process.execPath, ['scripts/build.ts', how], { cwd: place, stdio: 'pipe' })
   ;[sluice, policy] = listPacked(['sluice', 'policy'])
 }, 300_000)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
