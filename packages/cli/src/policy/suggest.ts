@@ -6,17 +6,21 @@ import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
 import {
   type DayValidation,
   fitPolicy,
+  isLearned,
   isToolCall,
   toolOf,
   validateByDay,
 } from '@sluice/gateway/operations/fit-policy'
+import { type KeptDocument, keepDocument } from '@sluice/gateway/operations/keep-rules'
 import {
   collectTraffic,
   evaluateTraffic,
   type TrafficCall,
 } from '@sluice/gateway/operations/past-traffic'
 import { type StopSuggestion, suggestStops } from '@sluice/gateway/operations/stop-call'
+import type { DecisionRecord } from '@sluice/ledger/records/record'
 import { attempt } from '@sluice/policy/structures/attempt'
+import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import { DATA, findData } from '../connect/find-data.ts'
 import { loadGatePolicy } from '../connect/gate-policy.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
@@ -36,9 +40,11 @@ Examples:
   sluice policy suggest --from ledger --against 1207 --against 1311
   sluice policy suggest --trust --traces sessions.jsonl --tools tools.json --injections attacks.jsonl
 
-A rule for each tool that was called: what was recorded of its arguments as bounds, what goes beyond
-them asks a person, and the busiest minute of a session as its rate. What was never called is denied.
-Guardrails, labels and classes of the policy in force are not part of it: keep yours.
+The policy in force, made stricter: a rule for each tool that was called, with what was recorded of its arguments as
+bounds, what goes beyond them asks a person, and the busiest minute of a session as its rate. What was never called is
+denied. Conditions, limits, guardrails, labels and \`protect\` stay; the rules that are gone are listed, and how many calls
+that passed it would have stopped. It learns from what the policy allowed or a person approved: in observe mode, what
+it would have refused is no example.
 False blocks are measured by leaving days out: a policy made of the other days decides them.
 With --against, a guardrail on the tool of the call (its number as \`sluice ledger query\` shows it):
 of the conditions that were true of it the ones that hit the fewest legitimate calls, all listed.
@@ -85,17 +91,19 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
   // A suggested guardrail is put into this document, so it is its labels that the guardrail will read.
-  const document =
+  const loaded =
     options.data === undefined
-      ? attempt(() => loadGatePolicy({ config: options.config }, output, options.for).policy)
+      ? attempt(() => loadGatePolicy({ config: options.config }, output, options.for))
       : undefined
+  const document = loaded?.policy
   const { calls, left } = withLedger(data, (ledger) =>
     collectTraffic(ledger, { name: options.for, sinceMs, tools, document }),
   )
   if (left > 0)
     output.remark(`note: ${plural(left, 'older call')} left out, the newest ${calls.length} count`)
   if (options.against !== undefined) return stop(options.against, calls, output)
-  return fit(calls, { margin, out: options.out }, output)
+  const kept = loaded && keepDocument(loaded.policy, loaded.text)
+  return fit(calls, { margin, out: options.out, kept }, output)
 }
 
 function readMargin(text: string): number {
@@ -106,19 +114,23 @@ function readMargin(text: string): number {
 
 function fit(
   calls: readonly TrafficCall[],
-  { margin, out }: { readonly margin: number; readonly out: string | undefined },
+  { margin, out, kept }: FitOptions,
   output: Output,
 ): 0 | 1 {
-  const passed = calls.filter((call) => call.passed)
+  const passed = calls.filter(isLearned)
   if (passed.length === 0) {
     output.value({ policy: null, calls: 0 })
-    output.line('no call on record passed in that time: go further back with --since,')
+    output.line('the policy allowed no call on record in that time: go further back with --since,')
     output.line('or name another document with --for')
     return 1
   }
-  const { yaml, policy, unbounded } = fitPolicy(calls, margin)
+  const { yaml, policy, unbounded, removed } = fitPolicy(calls, margin, kept)
   const evaluation = evaluateTraffic(policy, passed)
-  const days = validateByDay(calls, margin)
+  const days = validateByDay(calls, margin, kept)
+  const all = evaluateTraffic(
+    policy,
+    calls.filter((call) => call.passed),
+  )
   const text = `# Fitted to ${plural(passed.length, 'call')} on record. ${rateText(days)}\n${yaml}`
   if (out !== undefined) writeFileSync(out, text)
   output.value({
@@ -129,16 +141,40 @@ function fit(
     unknown: evaluation.unknown.length,
     validation: days ?? null,
     unbounded,
+    removed,
+    wouldStop: all.stopped.length,
   })
   if (out === undefined) for (const line of text.trimEnd().split('\n')) output.line(printable(line))
   // Below the document they are comments, so that all of it can be saved as a file.
   const note = (line: string) => output.line(out === undefined ? `# ${line}` : line)
   for (const { tool, why } of unbounded)
     note(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
+  for (const pointer of removed)
+    note(`${output.paint('yellow', 'removed')}   ${printable(unescapePointer(pointer))}`)
+  if (kept === undefined)
+    note('no policy in force was found, so nothing of it is kept: name it with --config')
+  for (const line of describeStopped(all.stopped)) note(line)
   const known = passed.length - evaluation.stopped.length - evaluation.unknown.length
   note(`${plural(passed.length, 'call')}: ${known} kept, ${evaluation.unknown.length} unknown`)
   note(rateText(days))
   return 0
+}
+
+interface FitOptions {
+  readonly margin: number
+  readonly out: string | undefined
+  /** The document in force. */
+  readonly kept: KeptDocument | undefined
+}
+
+/** What it would have stopped of all that passed, by tool. */
+function describeStopped(stopped: readonly DecisionRecord[]): string[] {
+  const counts = new Map<string, number>()
+  for (const { server, name } of stopped)
+    counts.set(`${server}/${name}`, (counts.get(`${server}/${name}`) ?? 0) + 1)
+  return [...counts].map(
+    ([tool, count]) => `would have stopped ${plural(count, 'call')} of ${printable(tool)}`,
+  )
 }
 
 function rateText(days: DayValidation | undefined): string {

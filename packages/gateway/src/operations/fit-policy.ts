@@ -1,6 +1,6 @@
 // The strictest document that allows the recorded calls: a rule for each tool that was called, with
 // the bounds of the arguments that were recorded and the busiest minute of a session; all else is
-// denied. How often it would stop calls of days it has not seen is measured by leaving days out.
+// denied. What the document in force says of the tool (keep-rules.ts), and all its other sections, stay. How often it would stop calls of days it has not seen is measured by leaving days out.
 
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
 import { compile } from '@sluice/policy/compile/compile'
@@ -14,6 +14,14 @@ import {
   toDecimal,
 } from '@sluice/policy/values/decimal'
 import { ExactNumber } from '@sluice/policy/values/json'
+import { BUILT_IN } from '../call/decide-call.ts'
+import {
+  joinConditions,
+  type KeptDocument,
+  type KeptRule,
+  writeRule,
+  writeUnfitted,
+} from './keep-rules.ts'
 import { SUGGEST_FOLDS_MAX, SUGGEST_WORDS_MAX } from './limits.ts'
 import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
 import { toRecordedAction } from './replay.ts'
@@ -27,17 +35,29 @@ export interface FittedPolicy {
   readonly policy: CompiledPolicy
   /** Arguments that no bound was made of; `tool` is `<server>/<tool>`. */
   readonly unbounded: readonly { readonly tool: string; readonly why: string }[]
+  /** Rules of the document in force that are gone, as JSON Pointers. */
+  readonly removed: readonly string[]
 }
 
-/** `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. */
-export function fitPolicy(calls: readonly TrafficCall[], margin: number): FittedPolicy {
-  const passed = calls.filter((call) => call.passed)
+/**
+ * Fits a document to calls. `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much
+ * again. `kept`: the document in force; without it there is nothing to keep.
+ */
+export function fitPolicy(
+  calls: readonly TrafficCall[],
+  margin: number,
+  kept?: KeptDocument,
+): FittedPolicy {
+  const passed = calls.filter(isLearned)
   const byTool = groupBy(passed.filter(isToolCall), toolOf)
   const unbounded: { tool: string; why: string }[] = []
-  const lines = ['version: 1', 'default: deny']
+  const lines: string[] = []
   if (byTool.size > 0) lines.push('', 'tools:')
+  const used = new Set<string>()
   for (const [tool, own] of [...byTool].sort(byKey)) {
-    const { rule, why } = fitRule(own, margin)
+    const rules = kept?.rulesFor(own[0] as TrafficCall) ?? []
+    for (const { pointer } of rules) used.add(pointer)
+    const { rule, why } = fitRule(own, margin, rules)
     const days = new Set(own.map(dayOf)).size
     const category = own[0]?.record.category ?? ''
     lines.push(`  # ${category}, ${own.length} calls on ${days} ${days === 1 ? 'day' : 'days'}`)
@@ -48,12 +68,31 @@ export function fitPolicy(calls: readonly TrafficCall[], margin: number): Fitted
     passed.filter((call) => !isToolCall(call)),
     ({ record }) => record.method,
   )
-  if (byMethod.size > 0) lines.push('', 'methods:')
-  for (const [method, own] of [...byMethod].sort(byKey))
-    lines.push(`  ${JSON.stringify(method)}: ${own.some(isFree) ? 'allow' : 'require_approval'}`)
-  const yaml = `${lines.join('\n')}\n`
-  return { yaml, policy: compileSuggestion(yaml), unbounded }
+  const methods = [...byMethod]
+    .sort(byKey)
+    .map(([method, own]): [string, string] => [
+      method,
+      own.some(isFree) ? 'allow' : 'require_approval',
+    ])
+  if (kept === undefined && methods.length > 0) lines.push('', 'methods:')
+  if (kept === undefined)
+    for (const [method, action] of methods) lines.push(`  ${JSON.stringify(method)}: ${action}`)
+  const head = kept?.writeHead(methods) ?? 'version: 1\ndefault: deny'
+  const yaml = `${[head, ...lines].join('\n')}\n`
+  const removed = kept?.pointers.filter((pointer) => !used.has(pointer)) ?? []
+  return { yaml, policy: compileSuggestion(yaml), unbounded, removed }
 }
+
+/** A policy that only observes lets pass what it would refuse: only what it would allow, or a person has approved, is
+ * an example. */
+export function isLearned({ passed, record }: TrafficCall): boolean {
+  const { rule, shadow } = record.decision
+  if (!passed || rule !== OBSERVED) return passed
+  return shadow.findLast((one) => one.rule !== BUILT_IN)?.action === 'allow'
+}
+
+/** The rule of a decision if the whole document only observes. */
+const OBSERVED = '/mode'
 
 /** How a policy that was fitted to the other days decides calls of the days that were left out. */
 export interface DayValidation {
@@ -73,8 +112,9 @@ export interface DayValidation {
 export function validateByDay(
   calls: readonly TrafficCall[],
   margin: number,
+  kept?: KeptDocument,
 ): DayValidation | undefined {
-  const passed = calls.filter((call) => call.passed)
+  const passed = calls.filter(isLearned)
   const days = [...new Set(passed.map(dayOf))].sort((a, b) => a - b)
   if (days.length < 2) return undefined
   const folds = Math.min(days.length, SUGGEST_FOLDS_MAX)
@@ -85,6 +125,7 @@ export function validateByDay(
     const { policy } = fitPolicy(
       passed.filter((call) => !isOut(call)),
       margin,
+      kept,
     )
     const evaluated = evaluateTraffic(policy, passed.filter(isOut))
     stopped += evaluated.stopped.length
@@ -103,11 +144,14 @@ export function compileSuggestion(yaml: string): CompiledPolicy {
 function fitRule(
   calls: readonly TrafficCall[],
   margin: number,
+  rules: readonly KeptRule[],
 ): { readonly rule: string; readonly why: readonly string[] } {
+  const whole = writeUnfitted(rules)
+  if (whole !== undefined) return { rule: whole, why: [] }
   const free = calls.filter(isFree)
   if (free.length === 0) return { rule: 'require_approval', why: [] }
   const max = Math.ceil(busiestMinute(calls) * (1 + margin))
-  const rate = `rate_limit: { max: ${max}, window: 60 }`
+  const rate = { rate_limit: { max, window: 60 } }
   const paths = [...new Set(free.flatMap(({ record }) => Object.keys(record.judged)))]
   const bounds = paths
     .filter((path) => path.startsWith('args'))
@@ -115,15 +159,14 @@ function fitRule(
     .map((path) => fitBound(path, free, margin))
   const why = bounds.flatMap((bound) => bound.why ?? [])
   const conditions = bounds.flatMap((bound) => bound.condition ?? [])
-  const when = conditions.join(' && ')
-  if (when === '' || !fits(calls[0] as TrafficCall, when))
-    return { rule: `{ action: allow, ${rate} }`, why }
-  const extra = free.some(({ record }) => record.judged[UNDECLARED] === true)
-  const fields = ['action: allow', `when: ${JSON.stringify(when)}`, 'otherwise: require_approval']
-  return {
-    rule: `{ ${[...fields, ...(extra ? ['extra_args: allow'] : []), rate].join(', ')} }`,
-    why,
-  }
+  const [call] = calls as [TrafficCall]
+  const own = joinConditions(rules, conditions)
+  const isFitting = own === '' || fits(call, own)
+  const when = isFitting ? own : joinConditions(rules, [])
+  const isExtra = isFitting && free.some(({ record }) => record.judged[UNDECLARED] === true)
+  const extra = isExtra && conditions.length > 0 ? { extra_args: 'allow' } : {}
+  const condition = when === '' ? {} : { when, otherwise: 'require_approval', ...extra }
+  return { rule: writeRule({ action: 'allow', ...condition, ...rate }, rules), why }
 }
 
 /** Whether the condition can be decided for the tool as it is declared now. */
