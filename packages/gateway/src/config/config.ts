@@ -141,6 +141,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly stopWithinMs: number
   /** Whether servers may be changed over `/api`. */
   readonly canApiChangeServers: boolean
+  /** What names of servers begin with in the registry API; without it there is none. */
+  readonly registry?: string
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
   /** A collector of OpenTelemetry, by OTLP over HTTP. */
@@ -185,7 +187,7 @@ export function readConfig(
 
 /** Sections whose texts have their variables before they are checked: those that are read by their shape. */
 const FILLED = toWordSet(
-  'agents alerts approvals auth cluster grants ledger metrics models oauth pins processes sessions telemetry',
+  'agents alerts approvals auth cluster grants ledger metrics models oauth pins processes registry sessions telemetry',
 )
 
 class ConfigReader {
@@ -232,6 +234,7 @@ class ConfigReader {
       ...pickDefined({
         clientDocument: textOf(map, 'oauth', 'client_id'),
         metricsToken: textOf(map, 'metrics', 'token'),
+        registry: textOf(map, 'registry', 'namespace'),
         otlp:
           textOf(map, 'telemetry', 'otlp') ?? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT'),
       }),

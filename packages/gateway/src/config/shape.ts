@@ -274,6 +274,21 @@ export const CONFIG: ObjectShape = object('a configuration', {
     }),
     doc: 'what the API and the console may change',
   },
+  registry: {
+    shape: object('registry settings', {
+      namespace: {
+        shape: form(
+          'a namespace',
+          /^[A-Za-z0-9][A-Za-z0-9.-]{0,190}$/,
+          'letters, digits, dots and hyphens: a domain in reverse, such as `com.example`',
+        ),
+        doc: 'what the names of the servers begin with, as a domain in reverse',
+        required: true,
+        example: 'com.example',
+      },
+    }),
+    doc: 'the servers of this gate as an MCP registry: `GET /v0.1/servers`, without a token',
+  },
   metrics: {
     shape: object('metrics settings', {
       token: {

@@ -9,6 +9,7 @@ import { processClock } from '@sluice/ledger/store/process-clock'
 import { SqliteStepChains } from '@sluice/ledger/store/sqlite/step-chains'
 import { HttpFront } from '../front/http/http-front.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
+import { RegistryFront } from '../front/http/serve-registry.ts'
 import { TriggersFront } from '../front/http/serve-triggers.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
@@ -123,6 +124,15 @@ function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront 
     tls: late.tls,
     names: { ...config, certificate: () => late.tls?.certificate },
     metrics: metricsToken === undefined ? undefined : new MetricsFront(metricsToken, metrics),
+    registry:
+      config.registry === undefined
+        ? undefined
+        : new RegistryFront({
+            namespace: config.registry,
+            names: () => gate.serverNames,
+            url: () => config.publicUrl ?? late.url,
+            startedAt: new Date(),
+          }),
     site: late.site,
     onOutage: outages.ofRequest,
     onRead: (ms) => meter.steps.read.observe(ms),

@@ -43,6 +43,7 @@ import type { AcsFront } from './serve-acs.ts'
 import type { HooksFront } from './serve-hooks.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
+import { RegistryFront } from './serve-registry.ts'
 import { TriggersFront } from './serve-triggers.ts'
 import type { AdminSite } from './site.ts'
 import type { TlsCertificate, TlsPair } from './tls-certificate.ts'
@@ -55,6 +56,8 @@ export interface HttpFrontOptions extends McpFrontOptions {
   readonly names: GateHostNames
   /** Where metrics are served. */
   readonly metrics?: MetricsFront | undefined
+  /** Where the servers are listed as an MCP registry lists them. */
+  readonly registry?: RegistryFront | undefined
   /** Where hooks of clients are served. */
   readonly hooks?: HooksFront | undefined
   /** Where agents ask by the Agent Control Standard. */
@@ -227,6 +230,9 @@ export class HttpFront {
     const head = checkHead(request) ?? targetOf(request, scheme)
     if ('status' in head) return this.#refuseHead(request, response, head)
     request.url = head.target
+    const { registry } = this.#options
+    if (registry !== undefined && RegistryFront.isPath(request.url.split('?')[0] as string))
+      return registry.serve(request, response)
     const why = findOriginProblem(request, this.#port, this.#options.names)
     if (why !== undefined) return writeRpcError(new NodeResponseWriter(response), 403, why)
     const path = (request.url ?? '').split('?')[0] as string
