@@ -58,7 +58,7 @@ test.for<[name: string, args: () => string[], cause: string, help: string]>([
       fileOf('b8.json', '{"a": 1}'),
     ],
     'is not an array of tool definitions',
-    '`sluice tools export` writes one',
+    '`sluice scan --out` writes one',
   ],
   ['B12: npm has no such package', () => scanOf(NPM_404), '404 Not Found', 'by itself'],
   [

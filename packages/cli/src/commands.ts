@@ -44,11 +44,9 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
       'turn on an observe-only policy, after showing what will change',
       () => import('./policy/enforce.ts'),
     ],
-    scan: ['list and classify the tools of servers', () => import('./catalogue/scan.ts')],
-    tools: ['export tool definitions to a file', () => import('./catalogue/tools.ts')],
-    classify: [
-      'classify tools: category, risk, confidence, evidence, attacks',
-      () => import('./catalogue/classify.ts'),
+    scan: [
+      'list and classify the tools of servers, fail a build on them',
+      () => import('./catalogue/scan.ts'),
     ],
     pin: [
       'list accepted tool definitions, accept changed ones',
@@ -124,6 +122,8 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
 }
 
 const OLD_NAMES: LazyCommands = toOldNames({
+  tools: ['scan --out', () => import('./catalogue/tools.ts')],
+  classify: ['scan --evidence', () => import('./catalogue/classify.ts')],
   thaw: ['freeze --lift', async () => ({ add: (await import('./admin/freeze.ts')).addThaw })],
 })
 

@@ -1,5 +1,5 @@
-// `sluice classify`: what each of the tools on standard input can do, how sure that is, the words
-// that say so and the attacks that fit. Answers in the order of the question.
+// `sluice classify`, the old name of `sluice scan --evidence`: what each of the tools on standard input can do, how
+// sure that is, the words that say so and the attacks that fit. Answers in the order of the question.
 
 import { getAssessment } from '@sluice/catalogue/pages/assessment-cache'
 import type { ToolDefinition } from '@sluice/policy/calls/tools'
@@ -26,6 +26,11 @@ export const add = defineCommand({
     for (const one of answers) output.line(formatAssessment(one))
   },
 })
+
+/** A line for `sluice scan --evidence`. */
+export function formatEvidence(definition: ToolDefinition): string {
+  return formatAssessment(classified(definition))
+}
 
 function classified(definition: ToolDefinition) {
   const { riskBecause, attacks, ...assessment } = getAssessment(definition)

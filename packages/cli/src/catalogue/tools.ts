@@ -1,5 +1,5 @@
-// `sluice tools export`: the definitions of tools as a file that `sluice policy … --tools` and
-// `sluice scan --tools` read, from the servers of a configuration or from what a gate has seen.
+// The definitions of tools as a file that `sluice policy … --tools` and `sluice scan --tools` read, from the servers of a
+// configuration or from what a gate has seen: `sluice scan --out`, and `sluice tools export`, its old name.
 
 import { markOwnTool } from '@sluice/catalogue/classify/own-tools'
 import { readGateStore } from '@sluice/gateway/data/gate-store'
@@ -41,16 +41,26 @@ const addExport = defineCommand({
   run: async (options, output) => {
     const listed = await toolsOf(options, output)
     remarkLeftOut(listed, output)
-    const text = `${JSON.stringify({ ...nameBuiltin(listed.tools), tools: listed.tools }, null, 2)}\n`
-    writeOutput(text, options.out)
+    writeDefinitions(listed, options.out)
     if (options.out !== undefined)
       output.remark(`wrote ${options.out}: ${plural(listed.tools.length, 'tool')}`)
     return listed.leftOut.length === 0 ? 0 : 1
   },
 })
 
+/** To stdout without a file. */
+export function writeDefinitions({ tools }: ListedTools, file: string | undefined): void {
+  writeOutput(`${JSON.stringify({ ...nameBuiltin(tools), tools }, null, 2)}\n`, file)
+}
+
 async function toolsOf(options: OptionsOf<typeof OPTIONS>, output: Output): Promise<ListedTools> {
-  if (options.seen !== true) return listConfiguredTools(loadConfig(options, output), output)
+  return options.seen === true
+    ? listSeenTools(options)
+    : listConfiguredTools(loadConfig(options, output), output)
+}
+
+/** What the gate has seen of its servers; starts nothing. */
+export function listSeenTools(options: Parameters<typeof findData>[0]): ListedTools {
   const { data, builtin = [] } = findData(options)
   const tools = readGateStore(data, readKeptTools).map(({ definition }) => definition)
   for (const tool of tools) if (builtin.includes(tool.server)) markOwnTool(tool)

@@ -71,8 +71,9 @@ export const add = defineCommand({
     output.value(report)
     print(report, output)
     if (options.junit !== undefined) writeFileSync(options.junit, writeJunit(report))
+    const checks = report.steps.flatMap((step) => step.checks)
     if (options.sarif !== undefined)
-      writeFileSync(options.sarif, writeSarif(report, readPackageVersion()))
+      writeFileSync(options.sarif, writeSarif(checks, readPackageVersion()))
     if (options.markdown !== undefined) writeFileSync(options.markdown, writeMarkdown(report))
     return report.ok ? 0 : 1
   },

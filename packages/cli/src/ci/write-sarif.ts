@@ -1,9 +1,9 @@
-// The report of `sluice ci` as SARIF 2.1.0, for code scanning: each problem at its place in a file. Pure.
+// Checks of `sluice ci` and `sluice scan` as SARIF 2.1.0, for code scanning: each problem at its place in a file. Pure.
 
-import type { CiCheck, CiReport } from './ci-report.ts'
+import type { CiCheck } from './ci-report.ts'
 
-export function writeSarif({ steps }: CiReport, version: string): string {
-  const problems = steps.flatMap(({ checks }) => checks).filter(({ level }) => level !== 'passed')
+export function writeSarif(checks: readonly CiCheck[], version: string): string {
+  const problems = checks.filter(({ level }) => level !== 'passed')
   const rules = [...new Set(problems.map(({ rule }) => rule))].sort()
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',

@@ -229,7 +229,7 @@ function writeTests(
   const by = `--policy ${printable(policy)}`
   for (const line of [
     `run them: \`sluice policy test ${file('cases')} ${by}\``,
-    `\`sluice tools export --out tools.json\`, then \`sluice policy prove ${file('properties')} ${by} --tools tools.json\``,
+    `\`sluice scan --config sluice.yaml --out tools.json\`, then \`sluice policy prove ${file('properties')} ${by} --tools tools.json\``,
   ])
     output.dim(line)
 }

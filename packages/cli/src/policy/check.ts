@@ -40,7 +40,7 @@ A file is named as an argument or with --policy, which is the same.`
 const OPTIONS = {
   '--config <file>': 'check every policy that a configuration names, as a gate loads them',
   '--policy <file>': "a policy document, instead of the gate's",
-  '--tools <file>': 'known tools, as `sluice tools export` writes them',
+  '--tools <file>': 'known tools, as `sluice scan --out` writes them',
   '--house <file>': POLICY['--house <file>'],
   '--server <name>': 'of a PolicyLayer policy: which server its tools are of',
   '--show': 'print what `protect` stands for, with what each part stops and costs',

@@ -18,6 +18,7 @@ import {
 } from '../terminal/limits.ts'
 import { type HttpAddress, openHttpRpc } from './http-rpc.ts'
 import { RpcLines } from './rpc-lines.ts'
+import { noteInstructions } from './server-instructions.ts'
 
 export type ServerAddress =
   | {
@@ -103,7 +104,11 @@ const NETWORK_HELP: Readonly<Record<string, string>> = {
 
 async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]> {
   const clientInfo = { name: 'sluice', version: '1' }
-  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }, true)
+  const hello = await ask(
+    'initialize',
+    { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+    true,
+  )
   await ask('notifications/initialized', {}, false)
   const tools: ToolDefinition[] = []
   let cursor: string | undefined
@@ -117,6 +122,8 @@ async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]>
       isObject(result) && typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined) break
   }
+  if (isObject(hello) && typeof hello.instructions === 'string')
+    noteInstructions(tools, hello.instructions)
   return tools
 }
 

@@ -11,7 +11,7 @@ import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { fileLimits, readJsonText, readText } from './read-input.ts'
 
 const TOOLS_HELP =
-  '`sluice tools export` writes one; it is `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
+  '`sluice scan --out` writes one; it is `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
 /** Where a file that is no array has its definitions. */
 const LISTS = ['tools', 'definitions']
 
@@ -26,7 +26,7 @@ export async function readTools(file: string): Promise<KnownTool[]> {
   })
 }
 
-/** An array of definitions, each with `server`; also as `{ "tools": [] }` (`sluice tools export`) and as
+/** An array of definitions, each with `server`; also as `{ "tools": [] }` (`sluice scan --out`) and as
  * `sluice scan --json` answers. Those of the servers in `builtin` are marked as Sluice's own. */
 export function readDefinitions(file: string): ToolDefinition[] {
   const text = readText(file, TOOLS_FILE_BYTES_MAX)
