@@ -58,7 +58,9 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts
-    this.sessions = new OpenSessions(parts.sessions, parts.sharedSessions)
+    this.sessions = new OpenSessions(parts.sessions, parts.sharedSessions, (caller) =>
+      this.readsOrigins(caller),
+    )
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.notes = parts.notes
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes

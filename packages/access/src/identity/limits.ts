@@ -153,6 +153,15 @@ export const PROVENANCE_BYTES_MAX = 256 * 1_048_576
 export const VALUES_SESSIONS_MAX = 1_000
 /** Size to which the sessions' memory is reduced when it is over `PROVENANCE_BYTES_MAX`. */
 export const PROVENANCE_BYTES_KEPT = 192 * 1_048_576
+/** Sessions whose additions a gate stores in the shared store in one statement. */
+export const SHARED_ANSWERS_AT_ONCE = 64
+/**
+ * Additions to what a session remembers of answers, as rows of the shared store. Past it, all that is
+ * remembered replaces them.
+ */
+export const SHARED_ANSWER_ROWS_MAX = 64
+/** The same by the size of the rows. */
+export const SHARED_ANSWER_BYTES_MAX = 2_097_152
 /** How long after a change a session's memory is written. */
 export const MEMORY_WRITE_DELAY_MS = 2_000
 /**

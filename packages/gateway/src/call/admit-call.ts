@@ -35,7 +35,13 @@ export async function admitCall(options: AdmitOptions): Promise<AdmissionResult>
     progress.instrumented.step('decide')
     const { action } = decision
     if (action !== 'require_approval') wait.withdraw?.()
-    if (action === 'deny' || action === 'hide') return refuse(pipeline, decided, progress)
+    const isLastTry = tries === ADMIT_TRIES_MAX
+    if (action === 'deny' || action === 'hide') {
+      if (isLastTry || !(await isOutdated(pipeline, decided)))
+        return refuse(pipeline, decided, progress)
+      tries++
+      continue
+    }
     const approval: ApprovalWaitResult = mayPass(decided)
       ? { status: 'approved', passing: decided }
       : await awaitApproval({ pipeline, decided, usage, wait, progress })
@@ -52,7 +58,6 @@ export async function admitCall(options: AdmitOptions): Promise<AdmissionResult>
       usage = pipeline.admission.usage
       continue
     }
-    const isLastTry = tries === ADMIT_TRIES_MAX
     const charged =
       approval.status === 'stale'
         ? approval
@@ -76,6 +81,17 @@ export async function admitCall(options: AdmitOptions): Promise<AdmissionResult>
 function begin(pipeline: CallPipeline, request: CallRequest): CallProgress {
   const callId = pipeline.newId()
   return { callId, instrumented: pipeline.watch.begin(request, request.trace) }
+}
+
+/** Whether another gate has changed what the session remembers: a call is not denied for what stood in an answer that
+ * was sent there. One that passes is checked as it is admitted. */
+async function isOutdated(
+  { admission }: CallPipeline,
+  { now, request: { checks, facts } }: DecidedCall,
+): Promise<boolean> {
+  if (checks === undefined || facts.provenance === undefined) return false
+  const reply = await admission.admit({ mode: 'probe', charges: [], now, checks })
+  return reply.status === 'changed'
 }
 
 /** Recorded, and not waited for. */

@@ -29,7 +29,12 @@ import type {
   CallRequest,
   PendingApproval,
 } from './call-request.ts'
-import { listCharges, type StaleDecision, toStaleDecision } from './charge-and-record.ts'
+import {
+  listCharges,
+  type StaleDecision,
+  toChangingDenial,
+  toStaleDecision,
+} from './charge-and-record.ts'
 import {
   type AllowingDecision,
   type DecidedCall,
@@ -97,7 +102,9 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   if (long !== undefined) return toRefusedResult(toDenial(decision, 'APPROVAL_LIMITED', long))
   // A full limit is reported before a person is asked.
   const charges = listCharges(decision)
-  const room = await pipeline.admission.admit({ mode: 'probe', charges, now })
+  const { checks } = request
+  const room = await pipeline.admission.admit({ mode: 'probe', charges, now, checks })
+  if (room.status === 'changed') return { status: 'stale', refusal: toChangingDenial(decision) }
   if (room.status === 'full')
     return { status: 'stale', ...toStaleDecision(decision, charges, room) }
   // It would not be carried out, and its request would have the times of a gate whose clock may be wrong.

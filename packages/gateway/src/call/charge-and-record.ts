@@ -63,7 +63,7 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
     case 'approval-used':
       return { status: 'stale', refusal: toLostApproval(decision, use) }
     case 'changed':
-      return { status: 'stale', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
+      return { status: 'stale', refusal: toChangingDenial(decision) }
     default: {
       const why = reply.status === 'unavailable' ? reply.why : 'the store gave no answer'
       const fault = toUnavailable(decision)
@@ -94,6 +94,11 @@ function toLostApproval(decision: Decision, use: { readonly id: string } | undef
 
 const KEEPS_CHANGING =
   'policies, freezes, approvals or the session were changed at other gates during every decision; try again'
+
+/** Other gates made changes during every decision. */
+export function toChangingDenial(decision: Decision): Decision {
+  return toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING)
+}
 
 /** Other calls were faster between the decision and the charge. */
 export function toStaleDecision(

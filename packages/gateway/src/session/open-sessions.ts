@@ -44,12 +44,19 @@ export class OpenSessions {
   readonly #sessions: AgentSessions
   /** Undefined if they are those of this gate alone. */
   readonly #shared: SharedSessions | undefined
+  /** Whether a rule for this caller reads where values came from. */
+  readonly #remembers: (caller: Caller) => boolean
   readonly #open = new Set<OpenSession>()
   #sweptMs = 0
 
-  constructor(sessions: AgentSessions, shared?: SharedSessions) {
+  constructor(
+    sessions: AgentSessions,
+    shared: SharedSessions | undefined,
+    remembers: (caller: Caller) => boolean,
+  ) {
     this.#sessions = sessions
     this.#shared = shared
+    this.#remembers = remembers
     shared?.onOver((id) =>
       this.#closeAll(id, 'the session is over: it was ended, or not used for its idle time'),
     )
@@ -61,11 +68,12 @@ export class OpenSessions {
     who: () => Caller,
     sessionKey = COMMON_KEY,
   ): OpenSession | Promise<OpenSession> {
-    const { principal, sessions: limit } = who()
+    const caller = who()
+    const { principal, sessions: limit } = caller
     const add = (lease: SessionLease) =>
       this.#add({ client, who, lease, agent: () => null, key: sessionKey })
     if (this.#shared !== undefined)
-      return this.#shared.open(principal.id, sessionKey, limit).then(add)
+      return this.#openShared(this.#shared, caller, sessionKey).then(add)
     return add(this.#sessions.open(principal.id, sessionKey, limit, steadyMs()))
   }
 
@@ -74,23 +82,33 @@ export class OpenSessions {
     who: () => Caller,
     { family, agent }: AgentFamilySession,
   ): OpenSession | Promise<OpenSession> {
-    const { id } = who().principal
+    const caller = who()
+    const { id } = caller.principal
     const add = (lease: SessionLease) => this.#add({ client, who, lease, agent })
-    if (this.#shared !== undefined) return this.#shared.openFamily(family, id).then(add)
+    if (this.#shared !== undefined)
+      return this.#shared.openFamily(family, id, this.#remembers(caller)).then(add)
     return add(this.#sessions.openFamily(family, id, steadyMs()))
   }
 
   /** What the session of a key remembers, while a connection keeps it. */
-  memoryOf({ principal, sessions }: Caller, key: string): FamilyMemory | Promise<FamilyMemory> {
+  memoryOf(caller: Caller, key: string): FamilyMemory | Promise<FamilyMemory> {
+    const { principal, sessions } = caller
     if (this.#shared !== undefined)
-      return this.#shared.open(principal.id, key, sessions).then(toMemory)
+      return this.#openShared(this.#shared, caller, key).then(toMemory)
     return toMemory(this.#sessions.open(principal.id, key, sessions, steadyMs()))
   }
 
   /** What a family of agents has seen and remembers, whatever links it has. */
-  familyMemory(family: string): FamilyMemory | Promise<FamilyMemory> {
-    if (this.#shared !== undefined) return this.#shared.openFamily(family, undefined).then(toMemory)
+  familyMemory(family: string, owner: Caller | undefined): FamilyMemory | Promise<FamilyMemory> {
+    const remembers = owner !== undefined && this.#remembers(owner)
+    if (this.#shared !== undefined)
+      return this.#shared.openFamily(family, undefined, remembers).then(toMemory)
     return toMemory(this.#sessions.openFamily(family, undefined, steadyMs()))
+  }
+
+  #openShared(shared: SharedSessions, caller: Caller, key: string): Promise<SessionLease> {
+    const { principal, sessions: limit } = caller
+    return shared.open(principal.id, key, { ...limit, remembers: this.#remembers(caller) })
   }
 
   /** Closes the connections of callers that no longer hold: revoked, expired, or not local any more. */

@@ -16,7 +16,7 @@ export function originsFor<Memory extends ProvenanceLookup | undefined>(
   program: ProgramOrigin | undefined,
 ): Memory | ProvenanceLookup {
   if (memory === undefined || program?.hasReceived !== true) return memory
-  const { hasPrompt, hasRead, hasProse, promptWords } = memory
+  const { hasPrompt, hasRead, hasProse } = memory
   const isComputed = (reading: ValueReading): boolean => {
     const words = readProgram(program.code)
     return hasRead && (words.isIncomplete || words.originOf(reading) === 'nowhere')
@@ -25,7 +25,7 @@ export function originsFor<Memory extends ProvenanceLookup | undefined>(
     hasPrompt,
     hasRead,
     hasProse,
-    promptWords,
+    wasAsked: (word) => memory.wasAsked(word),
     originOf: (reading) => {
       const origin = memory.originOf(reading)
       return origin === 'nowhere' && isComputed(reading) ? 'prose' : origin

@@ -31,6 +31,7 @@ export function openAgentSessions(
   const aheadMs = () => Date.now() - processClock.steadyMs()
   const sessions = new AgentSessions({
     answers,
+    sharedAnswers: shared?.sessions.answers,
     memory: shared?.sessions ?? new StoredSessions(store, log, aheadMs),
     idleMs: config.sessions.idleMs,
     windowMs: longestSessionWindowMs(config),

@@ -142,6 +142,7 @@ export class SharedStore {
     })
     this.sessions = new SharedSessions({
       rows: new SessionRows(connections, gate),
+      answersKey: this.key.derive('session memory', 32),
       idleMs: config.sessions.idleMs,
       windowMs: longestSessionWindowMs(config),
       nowMs: processClock.steadyMs,

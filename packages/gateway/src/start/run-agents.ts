@@ -83,7 +83,8 @@ export class BuiltinAgents {
       callerOf: (owner) => clientOf(owner) ?? authenticator.callerOf(owner),
       memoryOf: (family, owner) => {
         const client = clientOf(owner)
-        if (client === undefined) return gate.sessions.familyMemory(family)
+        if (client === undefined)
+          return gate.sessions.familyMemory(family, authenticator.callerOf(owner))
         return gate.sessions.memoryOf(client, family)
       },
       readsOrigins: (caller) => gate.readsOrigins(caller),

@@ -40,6 +40,8 @@ export interface ProbeRequest {
   readonly mode: 'probe'
   readonly charges: readonly LimitCharge[]
   readonly now: Instant
+  /** As of a charge: whether another gate has changed the session since the decision. */
+  readonly checks?: readonly SessionCheck[] | undefined
 }
 
 export type AdmissionRequest<Entry> = ChargeRequest<Entry> | ProbeRequest

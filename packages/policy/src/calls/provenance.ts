@@ -42,8 +42,8 @@ export interface ProvenanceLookup {
   readonly hasRead: boolean
   /** Text of an answer was read, or something was forgotten. */
   readonly hasProse: boolean
-  /** The words that the user wrote. */
-  readonly promptWords: ReadonlySet<string>
+  /** Whether the user wrote this word, or a form of it. */
+  wasAsked(word: string): boolean
   originOf(reading: ValueReading): Origin
   /** The tool whose answer had the value last, as `server/name`; undefined if that is not known. */
   sourceOf(reading: ValueReading): string | undefined

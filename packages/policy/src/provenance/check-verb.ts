@@ -5,7 +5,7 @@ import type { ProtectionFinding } from './check-call.ts'
 import { type CheckedCall, collectValues } from './collect-values.ts'
 import { isSentence } from './is-prose.ts'
 import { readValue } from './read-value.ts'
-import { getToolVerb, isAskedFor } from './verbs.ts'
+import { getToolVerb } from './verbs.ts'
 import { visitLeaves } from './visit-arguments.ts'
 
 /** `destructive`: of such verbs only. `unnamed`: of calls with a value that the user did not name. */
@@ -47,10 +47,10 @@ function isNamedWhole(call: CheckedCall, memory: ProvenanceLookup): boolean {
  */
 function isAsked({ name, args, inputSchema }: CheckedCall, memory: ProvenanceLookup): boolean {
   const { verb, words, objects } = getToolVerb(name)
-  const { promptWords } = memory
-  if (isAskedFor(new Set([verb]), promptWords)) return true
-  if (!isAskedFor(words, promptWords)) return false
-  if (objects.size === 0 || isAskedFor(objects, promptWords)) return true
+  const isAskedFor = (some: Iterable<string>) => [...some].some((word) => memory.wasAsked(word))
+  if (isAskedFor([verb])) return true
+  if (!isAskedFor(words)) return false
+  if (objects.size === 0 || isAskedFor(objects)) return true
   let isConnected = false
   visitLeaves(args, inputSchema, ({ text, role, isEnum }) => {
     if (isEnum || isConnected || isSentence(text)) return

@@ -24,6 +24,8 @@ export class HashTable {
   #answer = 1
   #isIncomplete = false
   #revision = 0
+  /** What was added since it was last taken, three words an entry; undefined if nobody takes it. */
+  #additions: number[] | undefined
 
   get size(): number {
     return this.#count
@@ -84,8 +86,36 @@ export class HashTable {
       words[at + 1] = b
       this.#count++
     }
-    if ((before & flags) !== flags) this.#revision++
+    if ((before & flags) !== flags) {
+      this.#revision++
+      this.#additions?.push(a, b, flags)
+    }
     words[at + 2] = (this.#answer << FLAG_BITS) | (before & FLAG_MASK) | flags
+  }
+
+  /** From now on additions are collected until they are taken. */
+  collectAdditions(): void {
+    this.#additions = []
+  }
+
+  /** What was added since this was last asked, in the form of `toWords`. */
+  takeAdditions(): Uint32Array {
+    const added = this.#additions ?? []
+    if (added.length > 0) this.#additions = []
+    const words = new Uint32Array(HEAD_WORDS + added.length)
+    words[0] = Number(this.#isIncomplete)
+    words.set(added, HEAD_WORDS)
+    return words
+  }
+
+  /** Adds entries in the form of `toWords`. They count as of the current answer, and are no additions of this table. */
+  merge(words: Uint32Array): void {
+    const additions = this.#additions
+    this.#additions = undefined
+    if (words[0] !== 0) this.markIncomplete()
+    for (let at = HEAD_WORDS; at + 2 < words.length; at += 3)
+      this.add(words[at] as number, words[at + 1] as number, (words[at + 2] as number) & FLAG_MASK)
+    this.#additions = additions
   }
 
   /** Everything, as it is stored: whether something is missing, the answer, three words an entry. */

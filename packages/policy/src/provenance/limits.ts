@@ -35,11 +35,6 @@ export const CHECKED_DEPTH_MAX = 32
  * ignored.
  */
 export const PROMPT_CHARS_MAX = 2_000
-/**
- * Different words that a session remembers of its prompts. Beyond it, those of earlier prompts are
- * forgotten.
- */
-export const PROMPT_WORDS_MAX = 4_096
 /** Characters of a field of an answer. A longer one counts as prose, whatever its key. */
 export const FIELD_CHARS_MAX = 100
 /** Words of a field of an answer. A field with more counts as prose, whatever its key. */

@@ -13,6 +13,7 @@ import { readPrompt } from './read-prompt.ts'
 import { readValue } from './read-value.ts'
 import { rememberAnswer } from './remember-answer.ts'
 import { SessionProvenance } from './session-provenance.ts'
+import type { ProvenanceAddition } from './stored-provenance.ts'
 
 const SEED = { low: 7, high: 11 }
 const LONG = 'please have a look at this as soon as you can because we are waiting for it'
@@ -191,7 +192,7 @@ describe('a prompt', () => {
 
   test('what stands beyond its limit is not the user’s', () => {
     const memory = session(`${'word '.repeat(500)} mallory`)
-    expect(memory.promptWords.has('mallory')).toBe(false)
+    expect(memory.wasAsked('mallory')).toBe(false)
   })
 })
 
@@ -340,9 +341,75 @@ describe('stored and read again', () => {
 
   test('words of many prompts are forgotten, the newest are not', () => {
     const memory = new SessionProvenance(SEED)
-    for (let n = 0; n < 6_000; n++) memory.addPrompt(`cancel${n}`)
-    expect(memory.promptWords.has('cancel5999')).toBe(true)
-    expect(memory.promptWords.size).toBeLessThan(5_000)
+    for (let n = 0; n < 20_000; n++) memory.addPrompt(`cancel${n}`)
+    expect(memory.wasAsked('cancel19999')).toBe(true)
+    expect(memory.wasAsked('cancel0')).toBe(false)
+  })
+})
+
+describe('a session that several gates use', () => {
+  const values = ['a-17', 'b-18', 'ann@example.com', 'eve@evil.example', 'notes/a.txt', 'x9']
+  const value = fc.constantFrom(...values)
+  const args = fc.record({ id: value, to: value }, { requiredKeys: [] })
+  const says = fc.oneof(
+    value.map((id): JsonValue => ({ id })),
+    fc.tuple(value, value).map(([id, to]): JsonValue => ({ id, text: `${LONG} ${to}` })),
+    value.map((one): JsonValue => `write to ${one} about it`),
+  )
+  const step = fc.oneof(
+    value.map(
+      (one) => (memory: SessionProvenance) => void memory.addPrompt(`Delete ${one}, please`),
+    ),
+    fc.tuple(args, says).map(([given, said]) => (memory: SessionProvenance) => {
+      const answer = typeof said === 'string' ? { texts: [said] } : { texts: [], structured: said }
+      rememberAnswer({ args: given, name: 'get', server: 's' }, answer, memory)
+    }),
+  )
+  const judge = (memory: SessionProvenance) => ({
+    origins: values.map((one) => origin(memory, one)),
+    sources: values.map((one) => memory.sourceOf(readValue(one)) !== undefined),
+    known: [memory.hasPrompt, memory.hasRead, memory.hasProse, memory.isIncomplete],
+    asked: ['delete', 'please', 'write'].map((word) => memory.wasAsked(word)),
+  })
+  const collecting = () => {
+    const memory = new SessionProvenance(SEED)
+    memory.collectAdditions()
+    return memory
+  }
+
+  test('is judged at each of them as by one gate that has seen everything', () => {
+    const steps = fc.array(fc.tuple(fc.nat(2), step), { maxLength: 12 })
+    fc.assert(
+      fc.property(steps, (all) => {
+        const one = new SessionProvenance(SEED)
+        const gates = [collecting(), collecting(), collecting()]
+        const stored: ProvenanceAddition[] = []
+        for (const [at, run] of all) {
+          run(one)
+          const gate = gates[at] as SessionProvenance
+          run(gate)
+          const added = gate.takeAddition()
+          if (added === undefined) continue
+          stored.push(added)
+          for (const other of gates) if (other !== gate) other.merge(added)
+        }
+        // Another one starts later, reads the newest first and some of it twice.
+        const late = collecting()
+        for (const added of [...stored.toReversed(), ...stored]) late.merge(added)
+        for (const gate of [...gates, late]) expect(judge(gate)).toEqual(judge(one))
+        // What was merged is stored already.
+        expect(late.takeAddition()).toBeUndefined()
+      }),
+      runs(400),
+    )
+  })
+
+  test('is incomplete at all of them if it is at one', () => {
+    const gate = collecting()
+    gate.markIncomplete()
+    const other = collecting()
+    other.merge(gate.takeAddition() as ProvenanceAddition)
+    expect(other.isIncomplete).toBe(true)
   })
 })
 

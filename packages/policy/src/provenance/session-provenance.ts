@@ -28,7 +28,6 @@ import {
   ANSWER_SOURCES_MAX,
   PATH_PARTS_MAX,
   PROMPT_CHARS_MAX,
-  PROMPT_WORDS_MAX,
   RECORD_PROSE_WORDS,
 } from './limits.ts'
 import { parseDocument } from './parse-document.ts'
@@ -40,14 +39,17 @@ import {
   trimEdges,
   visitGroupedAccounts,
 } from './read-value.ts'
-import type { StoredProvenance } from './stored-provenance.ts'
+import type { ProvenanceAddition, StoredProvenance } from './stored-provenance.ts'
 import { type FieldVisitor, hasDoubledMember, treeOf, visitFields } from './trusted-fields.ts'
+import { listWordForms } from './verbs.ts'
 import { addWords, standsIn } from './words.ts'
 
 /** Tags keep hashes of different things apart; 2 and 3 are those of words.ts. */
 const WHOLE = 1
 const HOST = 4
 const TOKEN = 5
+/** A word that the user wrote, and what it may be a form of. */
+const ASKED = 6
 
 /** One answer as the model gets it. */
 export interface Answer {
@@ -73,7 +75,6 @@ export class SessionProvenance implements ProvenanceLookup {
   /** When changes were last asked for. A new memory has one: that nothing was read. */
   #revision = -1
   #prompts = 0
-  #verbs: ReadonlySet<string> = new Set()
   #charsLeft = 0
   /** The tools of the last answers, the newest last. */
   readonly #sources: (string | undefined)[] = []
@@ -85,14 +86,43 @@ export class SessionProvenance implements ProvenanceLookup {
 
   toStored(): StoredProvenance {
     return {
+      ...this.#describe(),
       seed: this.#seed,
-      hasPrompt: this.#hasPrompt,
-      hasRead: this.#hasRead,
-      hasProse: this.#hasProse,
       table: this.#table.toWords(),
       prompt: this.#prompt.toWords(),
-      promptWords: [...this.#verbs],
     }
+  }
+
+  #describe(): Omit<ProvenanceAddition, 'table' | 'prompt'> {
+    const tool = this.#sources.at(-1)
+    return { hasPrompt: this.#hasPrompt, hasRead: this.#hasRead, hasProse: this.#hasProse, tool }
+  }
+
+  /** From now on what is remembered is collected for other gates, until it is taken. */
+  collectAdditions(): void {
+    this.#table.collectAdditions()
+    this.#prompt.collectAdditions()
+    this.takeChanges()
+  }
+
+  /** What was remembered here since this was last asked; undefined if there is nothing. */
+  takeAddition(): ProvenanceAddition | undefined {
+    if (!this.takeChanges()) return undefined
+    const [table, prompt] = [this.#table.takeAdditions(), this.#prompt.takeAdditions()]
+    return { ...this.#describe(), table, prompt }
+  }
+
+  /** Remembers what another gate, or an earlier run of this one, has remembered of the session. */
+  merge({ hasPrompt, hasRead, hasProse, tool, table, prompt }: ProvenanceAddition): void {
+    const before = this.#countChanges()
+    this.#startAnswer(tool)
+    this.#table.merge(table)
+    this.#prompt.merge(prompt)
+    this.#hasPrompt ||= hasPrompt
+    this.#hasRead ||= hasRead
+    this.#hasProse ||= hasProse
+    // It is stored already.
+    this.#revision += this.#countChanges() - before
   }
 
   /** Undefined if it cannot have been stored so. */
@@ -106,7 +136,6 @@ export class SessionProvenance implements ProvenanceLookup {
     made.#hasPrompt = stored.hasPrompt
     made.#hasRead = stored.hasRead
     made.#hasProse = stored.hasProse
-    made.#verbs = new Set(stored.promptWords)
     made.takeChanges()
     return made
   }
@@ -114,18 +143,21 @@ export class SessionProvenance implements ProvenanceLookup {
   /** Whether it remembers something that it did not when this was last asked. */
   takeChanges(): boolean {
     const before = this.#revision
-    const tables = this.#table.revision + this.#prompt.revision
-    this.#revision = tables + this.#prompts + Number(this.#hasRead) + Number(this.#hasProse)
+    this.#revision = this.#countChanges()
     return this.#revision !== before
+  }
+
+  #countChanges(): number {
+    const tables = this.#table.revision + this.#prompt.revision
+    return tables + this.#prompts + Number(this.#hasRead) + Number(this.#hasProse)
   }
 
   get hasPrompt(): boolean {
     return this.#hasPrompt
   }
 
-  /** The words that the user wrote. */
-  get promptWords(): ReadonlySet<string> {
-    return this.#verbs
+  wasAsked(word: string): boolean {
+    return this.#has(this.#prompt, ASKED, word)
   }
 
   get bytes(): number {
@@ -139,6 +171,13 @@ export class SessionProvenance implements ProvenanceLookup {
   /** Something was not remembered. */
   markIncomplete(): void {
     this.#table.markIncomplete()
+  }
+
+  /** What is stored of it cannot be read now: until then it counts as incomplete, and this is nothing to store. */
+  forget(): void {
+    const before = this.#countChanges()
+    this.markIncomplete()
+    this.#revision += this.#countChanges() - before
   }
 
   /** The session was told what somebody made of a text that it has not seen itself. */
@@ -155,9 +194,8 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#prompts++
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
     addWords(this.#hash, this.#prompt, folded)
-    // Without the words of earlier prompts fewer verbs count as asked for.
-    const before = this.#verbs.size > PROMPT_WORDS_MAX ? [] : this.#verbs
-    this.#verbs = new Set([...before, ...listAskedWords(folded)])
+    for (const word of listAskedWords(folded))
+      for (const form of listWordForms(word)) this.#add(this.#prompt, ASKED, form, PROSE)
     for (const token of splitTokens(folded)) {
       const bare = trimEdges(token)
       if (bare === '') continue

@@ -1,15 +1,26 @@
-// What a session remembers of answers, as a store keeps it.
+// What a session remembers of answers, as a store keeps it: fingerprints, no text.
 // Made and read by session-provenance.ts.
 
 import type { HashSeed } from './hash.ts'
 
-/** Everything that a session remembers, as it is stored. Holds words of the prompt: a secret. */
-export interface StoredProvenance {
-  readonly seed: HashSeed
+/**
+ * What one gate adds to what a session remembers. Other gates of a cluster merge it into theirs, in any order and any
+ * number of times.
+ */
+export interface ProvenanceAddition {
   readonly hasPrompt: boolean
   readonly hasRead: boolean
   readonly hasProse: boolean
-  readonly promptWords: readonly string[]
+  /** The tool of the last answer in it, as `server/name`; undefined if that is not known. */
+  readonly tool?: string | undefined
+  /** Of answers: the words of a `HashTable`. */
   readonly table: Uint32Array
+  /** Of prompts. */
   readonly prompt: Uint32Array
+}
+
+/** Everything that a session remembers, as it is stored. */
+export interface StoredProvenance extends ProvenanceAddition {
+  /** The secret of its hashes. */
+  readonly seed: HashSeed
 }

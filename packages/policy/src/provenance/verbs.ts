@@ -86,18 +86,15 @@ export const getToolVerb = memoize((name): ToolVerb => {
   }
 }, NAMES_MAX)
 
-/** Whether one of the words, or a form of one, is among those of the prompt. */
-export function isAskedFor(words: ReadonlySet<string>, prompt: ReadonlySet<string>): boolean {
-  for (const word of prompt) if (words.has(word) || words.has(getStem(word, words))) return true
-  return false
-}
+const ENDINGS = ['s', 'es', 'd', 'ed', 'ing', 'er', 'ment', 'ation', 'al']
 
-/** `deleted`, `deletes`, `deleting`, `cancelled`: the form among `words`, if there is one. */
-function getStem(word: string, words: ReadonlySet<string>): string {
-  for (const ending of ['s', 'es', 'd', 'ed', 'ing', 'er', 'ment', 'ation', 'al']) {
+/** The word, and what it may be a form of: `deleted`, `deletes`, `deleting` of `delete`, `cancelled` of `cancel`. */
+export function listWordForms(word: string): string[] {
+  const forms = [word]
+  for (const ending of ENDINGS) {
     if (!word.endsWith(ending) || word.length - ending.length < 3) continue
     const stem = word.slice(0, -ending.length)
-    for (const form of [stem, `${stem}e`, stem.slice(0, -1)]) if (words.has(form)) return form
+    forms.push(stem, `${stem}e`, stem.slice(0, -1))
   }
-  return word
+  return forms
 }

@@ -5,7 +5,7 @@
 import { Listeners } from '@sluice/policy/structures/listeners'
 import type { Steps } from '@sluice/policy/structures/steps'
 import { SESSION_PRINCIPALS_KEPT, SWEPT_PER_PRINCIPAL } from '../limits.ts'
-import { AnswerMemory } from './answer-memory.ts'
+import { AnswerMemory, type SharedMemory } from './answer-memory.ts'
 import type { AnswerMemoryStore } from './answer-memory-store.ts'
 import { describeSession, type SessionView } from './describe-session.ts'
 import {
@@ -39,11 +39,16 @@ export interface AgentSessionsOptions {
   readonly memory: SessionMemory
   /** What sessions remember of answers, over a restart. */
   readonly answers: AnswerMemoryStore
+  /** The same for all gates that share the sessions. */
+  readonly sharedAnswers?: SharedMemory | undefined
   readonly idleMs: number
   /** The longest window of any quota: sessions are stored at least this long after a restart. */
   readonly windowMs: number
   readonly nowMs: number
 }
+
+/** What other gates know of a session. */
+type LearntSession = Pick<SharedSession, 'saw' | 'isSplit' | 'hasGap'>
 
 interface JoinOptions {
   readonly limit: SessionLimit
@@ -65,9 +70,10 @@ export class AgentSessions {
   /** Those that are swept next. */
   #toSweep = this.#principals.values()
 
-  constructor({ memory, answers, idleMs, windowMs, nowMs }: AgentSessionsOptions) {
+  constructor(options: AgentSessionsOptions) {
+    const { memory, answers, sharedAnswers, idleMs, windowMs, nowMs } = options
     this.#memory = memory
-    this.#answers = new AnswerMemory(answers, () => this.#byId.values())
+    this.#answers = new AnswerMemory(answers, () => this.#byId.values(), sharedAnswers)
     this.#idleMs = idleMs
     this.#windowMs = windowMs
     const { sessions, principals } = this.#memory.load()
@@ -104,16 +110,17 @@ export class AgentSessions {
     const session = this.#byId.get(id) ?? this.#load(stored, now, !isNew)
     if (session === undefined) throw new Error(`the shared store has no such session: ${id}`)
     this.#principals.set(session.owner.principal, session.owner)
-    this.learn(id, shared.saw, shared.isSplit)
+    this.learn(id, shared)
     return this.#lease(session, key, labelled ?? session.owner.principal)
   }
 
   /** What other gates have added to a session. */
-  learn(id: string, saw: readonly string[], isSplit: boolean): void {
+  learn(id: string, { saw, isSplit, hasGap }: LearntSession): void {
     const session = this.#byId.get(id)
     if (session === undefined) return
     for (const label of saw) session.saw.add(label)
     session.isSplit ||= isSplit
+    session.hasGap ||= hasGap
   }
 
   /** What any session of a principal has seen, at any gate. */

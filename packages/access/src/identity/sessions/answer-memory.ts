@@ -1,10 +1,10 @@
 // What the sessions of a gate remember of answers, and their sealed values: how much of it is in memory,
 // when it is written, and when it is read again. Written behind the calls, some time after a change; what
-// was not written when the gate was killed counts as forgotten. Used by AgentSessions.
+// was not written when the gate was killed counts as forgotten. If gates share sessions, what is remembered of
+// answers is in their store instead (SharedAnswers). Used by AgentSessions.
 
 import { Buffer } from 'node:buffer'
 import { randomInt } from 'node:crypto'
-import { asBuffer } from '@sluice/ledger/store/as-buffer'
 import type { HashSeed } from '@sluice/policy/provenance/hash'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { SessionValues } from '@sluice/policy/provenance/session-values'
@@ -16,10 +16,10 @@ import {
   VALUES_SESSIONS_MAX,
 } from '../limits.ts'
 import type { AnswerMemoryStore, MemoryPart } from './answer-memory-store.ts'
+import { decodeProvenance, encodeProvenance } from './provenance-bytes.ts'
 import type { SealedValue, SessionVault } from './session-vault.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 
-/** 2: what was read is told from what was text, and a value has eight flags. */
-const VERSION = 2
 const SEALED_VERSION = 1
 const VALUES_VERSION = 1
 const HALF = 2 ** 32
@@ -43,9 +43,16 @@ export interface RememberingSession {
   hasReadSeals: boolean
 }
 
+/** What gates share of the memory of sessions: see SharedAnswers. */
+export type SharedMemory = Pick<
+  SharedAnswers,
+  'add' | 'has' | 'isLong' | 'seedOf' | 'take' | 'unload'
+>
+
 export class AnswerMemory {
   readonly #store: AnswerMemoryStore
   readonly #sessions: () => Iterable<RememberingSession>
+  readonly #shared: SharedMemory | undefined
   /** Not written yet, the first changed first. */
   readonly #changed = new Set<RememberingSession>()
   /** Those whose `values` are in memory, the least recently used first. */
@@ -53,13 +60,19 @@ export class AnswerMemory {
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(store: AnswerMemoryStore, sessions: () => Iterable<RememberingSession>) {
+  constructor(
+    store: AnswerMemoryStore,
+    sessions: () => Iterable<RememberingSession>,
+    shared?: SharedMemory,
+  ) {
     this.#store = store
     this.#sessions = sessions
+    this.#shared = shared
   }
 
   /** What was read before it is asked for the first time counts as forgotten. */
   provenanceOf(session: RememberingSession): SessionProvenance {
+    if (this.#shared !== undefined) return this.#mergeShared(session, this.#shared)
     if (session.provenance !== undefined) return session.provenance
     this.#makeRoom()
     const made = this.#load(session) ?? new SessionProvenance(newHashSeed())
@@ -71,7 +84,8 @@ export class AnswerMemory {
 
   /** The client is sent something that is not remembered, because no rule reads it any more. */
   missed(session: RememberingSession): void {
-    if (session.provenance === undefined && !session.stored.has('answers')) return
+    const isKnown = this.#shared?.has(session.id) ?? session.stored.has('answers')
+    if (session.provenance === undefined && !isKnown) return
     const memory = session.provenance ?? this.#load(session)
     if (memory === undefined || memory.isIncomplete) return
     this.provenanceOf(session).markIncomplete()
@@ -80,6 +94,7 @@ export class AnswerMemory {
 
   /** Before the client is sent what the session now remembers. Most answers hold nothing new. */
   changed(session: RememberingSession): void {
+    if (this.#shared !== undefined) return this.#share(session, this.#shared)
     if (session.provenance?.takeChanges() === false) return
     this.#count(session)
     if (this.#changed.has(session)) return
@@ -175,7 +190,34 @@ export class AnswerMemory {
     for (const session of this.#changed) this.#write(session)
   }
 
+  /** With what other gates have added since. */
+  #mergeShared(session: RememberingSession, shared: SharedMemory): SessionProvenance {
+    const stored = shared.take(session.id)
+    let memory = session.provenance
+    if (memory === undefined) {
+      this.#makeRoom()
+      memory = new SessionProvenance(shared.seedOf(session.id))
+      memory.collectAdditions()
+      session.provenance = memory
+    } else if (stored?.length === 0) return memory
+    // Only here: the others have read it.
+    if (stored === undefined) memory.forget()
+    for (const addition of stored ?? []) memory.merge(addition)
+    this.#count(session)
+    return memory
+  }
+
+  #share(session: RememberingSession, shared: SharedMemory): void {
+    const addition = session.provenance?.takeAddition()
+    if (addition === undefined) return
+    this.#count(session)
+    if (shared.isLong(session.id))
+      shared.add(session.id, this.provenanceOf(session).toStored(), true)
+    else shared.add(session.id, addition, false)
+  }
+
   #load(session: RememberingSession): SessionProvenance | undefined {
+    if (this.#shared !== undefined) return this.#mergeShared(session, this.#shared)
     if (!session.stored.has('answers')) return undefined
     const bytes = this.#store.load(session.id, 'answers')
     const made = bytes && decodeProvenance(bytes)
@@ -220,6 +262,7 @@ export class AnswerMemory {
   #forget(session: RememberingSession): void {
     this.#changed.delete(session)
     session.provenance = undefined
+    this.#shared?.unload(session.id)
     this.#count(session)
   }
 
@@ -237,32 +280,6 @@ export function newHashSeed(): HashSeed {
   return { low: randomInt(HALF), high: randomInt(HALF) }
 }
 
-/**
- * What a session remembers of answers, and its sealed values, as bytes: JSON with a length before it,
- * then the words of the two tables. Read back only after the store has authenticated it.
- */
-function encodeProvenance(provenance: SessionProvenance): Buffer {
-  const { table, prompt, ...rest } = provenance.toStored()
-  const head = Buffer.from(JSON.stringify({ version: VERSION, words: table.length, ...rest }))
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(head.length)
-  return Buffer.concat([length, head, asBuffer(table), asBuffer(prompt)])
-}
-
-/** Undefined if it is of another version. */
-function decodeProvenance(bytes: Uint8Array): SessionProvenance | undefined {
-  const buffer = asBuffer(bytes)
-  const start = 4 + buffer.readUInt32LE(0)
-  const { version, words, ...head } = JSON.parse(buffer.toString('utf8', 4, start))
-  if (version !== VERSION) return undefined
-  const middle = start + 4 * words
-  return SessionProvenance.fromStored({
-    ...head,
-    table: toWords(buffer.subarray(start, middle)),
-    prompt: toWords(buffer.subarray(middle)),
-  })
-}
-
 function encodeSealed(values: readonly SealedValue[]): Buffer {
   return Buffer.from(JSON.stringify({ version: SEALED_VERSION, values }))
 }
@@ -270,11 +287,4 @@ function encodeSealed(values: readonly SealedValue[]): Buffer {
 function decodeSealed(bytes: Uint8Array): readonly SealedValue[] {
   const { version, values } = JSON.parse(Buffer.from(bytes).toString())
   return version === SEALED_VERSION ? values : []
-}
-
-/** Copied: the bytes need not begin where words may. */
-function toWords(bytes: Buffer): Uint32Array {
-  const words = new Uint32Array(Math.floor(bytes.length / 4))
-  asBuffer(words).set(bytes.subarray(0, 4 * words.length))
-  return words
 }

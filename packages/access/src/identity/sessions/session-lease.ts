@@ -42,9 +42,10 @@ export interface AgentSession extends RememberingSession {
   answerBytes: number
   /** The prices of all calls. */
   cost: Decimal
-  /** Other gates use it too, or may have before a failover: what this one remembers of answers and calls is
-   * incomplete. */
+  /** Other gates use it too, or may have before a failover: what this one remembers of calls is incomplete. */
   isSplit: boolean
+  /** Not all that gates have sent to its clients is remembered where they share it. */
+  hasGap: boolean
 }
 
 export interface PrincipalSessions {
@@ -112,7 +113,7 @@ export class SessionLease {
   /** What the session remembers of answers. What was read before it is asked for counts as forgotten. */
   provenance(): SessionProvenance {
     const memory = this.#context.memory.provenanceOf(this.#session)
-    if (this.#session.isSplit) memory.markIncomplete()
+    if (this.#session.hasGap) memory.markIncomplete()
     return memory
   }
 
@@ -296,6 +297,7 @@ export function makeSession(
     answerBytes: 0,
     cost: ZERO,
     isSplit: false,
+    hasGap: false,
   }
 }
 

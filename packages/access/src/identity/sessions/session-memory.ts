@@ -55,5 +55,7 @@ export interface SharedSession {
   readonly ageMs: number
   /** Other gates have used it too, or may have before a failover. */
   readonly isSplit: boolean
+  /** Not all that gates have sent to its clients is remembered where they share it. */
+  readonly hasGap: boolean
   readonly isNew: boolean
 }

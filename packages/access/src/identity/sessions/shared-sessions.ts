@@ -23,6 +23,7 @@ import { FAMILY_SESSION_IDLE_MS, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AgentSessions, SessionLimit } from './agent-sessions.ts'
 import { addKey, familyOwner, type SessionLease } from './session-lease.ts'
 import type { LoadedSessions, SessionMemory, StoredSession } from './session-memory.ts'
+import { SharedAnswers } from './shared-answers.ts'
 
 interface KnownSession {
   readonly id: string
@@ -51,11 +52,19 @@ interface KnownOwner {
   version: bigint
 }
 
+interface OpenOptions {
+  readonly idleMs: number
+  /** A rule reads where values came from, so what becomes of answers is stored. */
+  readonly remembers: boolean
+}
+
 /** No session has it: a call that is decided by a session that is over is never admitted. */
 const OVER = '-1'
 
 export interface SharedSessionsOptions {
   readonly rows: SessionRows
+  /** Of what sessions remember of answers: 32 bytes, the same at every gate. */
+  readonly answersKey: Buffer
   readonly idleMs: number
   readonly windowMs: number
   /** Of the clock that sessions are measured by. */
@@ -68,6 +77,7 @@ export class SharedSessions implements SessionMemory {
   readonly onOver = this.#ended.subscribe
   readonly #options: SharedSessionsOptions
   readonly #known = new Map<string, KnownSession>()
+  readonly answers: SharedAnswers
   readonly #owners = new Map<string, KnownOwner>()
   #sessions: AgentSessions | undefined
   /** Of the database, when what is known here was last stored there. */
@@ -78,6 +88,8 @@ export class SharedSessions implements SessionMemory {
 
   constructor(options: SharedSessionsOptions) {
     this.#options = options
+    const { answersKey: key, rows } = options
+    this.answers = new SharedAnswers({ key, rows, refresh: (owners) => this.refresh(owners) })
   }
 
   start(sessions: AgentSessions): void {
@@ -87,17 +99,26 @@ export class SharedSessions implements SessionMemory {
 
   close(): void {
     this.#isClosed = true
+    this.answers.close()
     clearInterval(this.#timer)
   }
 
-  /** The session of a new connection. Rejects if the store does not answer. */
-  open(principal: string, key: string, limit: SessionLimit): Promise<SessionLease> {
+  /** The session of a new connection; `remembers`: what becomes of answers is stored. Rejects if the store does not answer. */
+  open(
+    principal: string,
+    key: string,
+    limit: SessionLimit & Pick<OpenOptions, 'remembers'>,
+  ): Promise<SessionLease> {
     return this.#open(principal, key, { ...limit, idleMs: this.#options.idleMs })
   }
 
   /** One session for all agents of a family; its labels are those of `principal` too. */
-  async openFamily(family: string, principal: string | undefined): Promise<SessionLease> {
-    const limit = { max: 1, windowMs: 0, idleMs: FAMILY_SESSION_IDLE_MS }
+  async openFamily(
+    family: string,
+    principal: string | undefined,
+    remembers: boolean,
+  ): Promise<SessionLease> {
+    const limit = { max: 1, windowMs: 0, idleMs: FAMILY_SESSION_IDLE_MS, remembers }
     if (principal !== undefined && !this.#owners.has(digestOwner(principal)))
       await this.#load(principal)
     return this.#open(familyOwner(family), 'family', limit, principal)
@@ -115,8 +136,9 @@ export class SharedSessions implements SessionMemory {
   async refresh(owners: Iterable<string>): Promise<void> {
     const wanted = [...owners]
     const tick = ++this.#tick
-    const { sessions, timeline } = await this.#options.rows.read(wanted)
+    const { sessions, timeline } = await this.#options.rows.read(wanted, this.answers.writer)
     this.#checkTimeline(timeline)
+    await this.answers.follow(sessions)
     for (const owner of wanted)
       this.#apply(
         owner,
@@ -163,7 +185,7 @@ export class SharedSessions implements SessionMemory {
   }
 
   remove(id: string): void {
-    this.#known.delete(id)
+    this.#drop(id)
   }
 
   /** The store has them: they are written with those of the session. */
@@ -172,12 +194,15 @@ export class SharedSessions implements SessionMemory {
 
   forget(id: string): void {
     const known = this.#known.get(id)
-    this.#known.delete(id)
+    this.#drop(id)
     if (known !== undefined) void this.#options.rows.forget(known.name).catch(() => {})
   }
 
   whenStored(id: string): Promise<void> | undefined {
-    return this.#known.get(id)?.storing
+    const labels = this.#known.get(id)?.storing
+    const answers = this.answers.whenStored(id)
+    if (labels === undefined || answers === undefined) return labels ?? answers
+    return Promise.all([labels, answers]).then(() => {})
   }
 
   checksOf(id: string, principals: readonly string[]): readonly SessionCheck[] {
@@ -193,13 +218,21 @@ export class SharedSessions implements SessionMemory {
   async #open(
     principal: string,
     key: string,
-    { max, windowMs, idleMs }: SessionLimit & { readonly idleMs: number },
+    { max, windowMs, idleMs, remembers }: SessionLimit & OpenOptions,
     labelled = principal,
   ): Promise<SessionLease> {
-    const opening = { principal, key, max, keysMax: SESSION_KEYS_MAX, windowMs, idleMs }
-    const opened = await this.#options.rows.open(opening)
+    const opened = await this.#options.rows.open({
+      principal,
+      key,
+      max,
+      keysMax: SESSION_KEYS_MAX,
+      windowMs,
+      idleMs,
+      storesAnswers: remembers,
+    })
     this.#checkTimeline(opened.timeline)
     const owner = digestOwner(principal)
+    if (remembers) await this.answers.open(opened.id, toName(opened.id, owner), opened.isNew)
     const keepMs = Math.max(windowMs, idleMs)
     const lease = this.#adopt(opened, key, { owner, principal, labelled, keepMs })
     const known = this.#owners.get(owner)
@@ -224,10 +257,9 @@ export class SharedSessions implements SessionMemory {
   #adopt(opened: OpenedSessionRow, key: string, about: SessionOrigin): SessionLease {
     const { id, saw } = opened
     const { keepMs, labelled, owner, principal } = about
-    const number = Number(/#(\d+)@\d+$/.exec(id)?.[1])
     const known: KnownSession = this.#known.get(id) ?? {
       id,
-      name: { owner, number },
+      name: toName(id, owner),
       principal,
       keepMs,
       keys: new Set(),
@@ -331,15 +363,24 @@ export class SharedSessions implements SessionMemory {
       const row = byNumber.get(session.name.number)
       if (row !== undefined && !row.isEnded) {
         for (const label of row.saw) session.stored.add(label)
-        this.#sessions?.learn(session.id, row.saw, row.isSplit)
+        this.#sessions?.learn(session.id, row)
       } else if (session.since < tick) this.#over(session)
     }
     this.#sessions?.learnLabels(known.principal, [...(first?.ownerSaw ?? []), ...unstored])
   }
 
   #over({ id }: KnownSession): void {
-    if (!this.#known.delete(id)) return
+    if (!this.#drop(id)) return
     this.#sessions?.end(id)
     this.#ended.emit(id)
   }
+
+  #drop(id: string): boolean {
+    this.answers.drop(id)
+    return this.#known.delete(id)
+  }
+}
+
+function toName(id: string, owner: string): SessionName {
+  return { owner, number: Number(/#(\d+)@\d+$/.exec(id)?.[1]) }
 }

@@ -78,8 +78,10 @@ export function toCallItem<Entry>(
 ): QueuedItem {
   const item = { kind: 'i', stamp: parts.stamp(), atMs: request.now.monotonicMs, answer } as const
   const { charges } = request
-  if (request.mode === 'probe')
-    return { ...item, id: '', body: '', isProbe: true, charges, approval: false, checks: [] }
+  if (request.mode === 'probe') {
+    const { checks = [] } = request
+    return { ...item, id: '', body: '', isProbe: true, charges, approval: false, checks }
+  }
   const { approval, callId: id, checks = [], entry } = request
   const uses = approval === undefined ? [] : approvalCharges(approval, parts.usesOf(approval))
   const body = parts.encodeIntent(entry)

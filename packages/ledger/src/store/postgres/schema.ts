@@ -6,7 +6,7 @@
 import { AGENT_TABLES, SCHEDULE_TABLES } from './agent-tables.ts'
 import { ALERT_TABLES } from './alert-rows.ts'
 import { ADMIT_DURABLY, CHANGE, RESTORE_CHAIN } from './durability-schema.ts'
-import { SESSIONS } from './session-schema.ts'
+import { SESSION_ANSWERS, SESSIONS } from './session-schema.ts'
 import { STEP_TABLES } from './step-chains.ts'
 
 /**
@@ -321,6 +321,7 @@ export const MIGRATIONS: readonly StoreMigration[] = [
     sql: `DROP INDEX sluice.shared_deciding;
       CREATE INDEX shared_deciding ON sluice.shared (version) WHERE ${DECIDING};${ADMIT}`,
   },
+  { sql: SESSION_ANSWERS },
 ]
 
 /** The version of the tables after the last of these migrations. */

@@ -4,7 +4,10 @@
 import { hash } from 'node:crypto'
 import { ADMIT_DEADLINE_MS } from '../limits.ts'
 import type { PostgresConnections, Row } from './connections.ts'
+import { STORES_ANSWERS } from './session-schema.ts'
 import {
+  ADD_ANSWERS,
+  ANSWERS_SINCE,
   END_SESSION,
   FORGET_SESSION,
   OPEN_SESSION,
@@ -22,6 +25,8 @@ export interface SessionOpening {
   readonly keysMax: number
   readonly windowMs: number
   readonly idleMs: number
+  /** This gate stores what the session remembers of answers. */
+  readonly storesAnswers: boolean
 }
 
 /** A session that was opened, or the one that its key had opened already. */
@@ -32,6 +37,8 @@ export interface OpenedSessionRow {
   readonly ageMs: number
   /** Other gates have used the session too, or may have before a failover. */
   readonly isSplit: boolean
+  /** Not all that gates have sent to clients of the session is remembered in the store. */
+  readonly hasGap: boolean
   /** The session was opened now. */
   readonly isNew: boolean
   /** The version of the principal's sessions. It rises with each change, beyond what a number holds. */
@@ -52,11 +59,28 @@ export interface SessionRow {
   readonly saw: readonly string[]
   readonly isEnded: boolean
   readonly isSplit: boolean
+  readonly hasGap: boolean
+  /** The newest row of what others than this writer remember of its answers; 0 if there is none. */
+  readonly answers: bigint
 }
 
 export interface SessionName {
   readonly owner: string
   readonly number: number
+}
+
+/** What a gate has added to what a session remembers of answers. */
+export interface AnswerRow {
+  readonly name: SessionName
+  readonly seq: bigint
+  /** Encrypted. */
+  readonly body: Uint8Array
+}
+
+/** A row to be added. */
+export interface AddedAnswers extends Pick<AnswerRow, 'name' | 'body'> {
+  /** All that the gate remembers: rows up to this one, and its own, are replaced by it. */
+  readonly replacesThrough?: bigint | undefined
 }
 
 export interface RestoredSession {
@@ -77,9 +101,9 @@ export class SessionRows {
   }
 
   async open(opening: SessionOpening): Promise<OpenedSessionRow> {
-    const { principal, key, max, keysMax, windowMs, idleMs } = opening
+    const { principal, key, max, keysMax, windowMs, idleMs, storesAnswers } = opening
     const values = [
-      this.#gate,
+      storesAnswers ? this.#gate + STORES_ANSWERS : this.#gate,
       toBytes(digestOwner(principal)),
       principal,
       toBytes(digestOwner(key)),
@@ -94,6 +118,7 @@ export class SessionRows {
       saw: row?.saw as string[],
       ageMs: Number(row?.age_ms),
       isSplit: row?.is_split === true || row?.is_older === true,
+      hasGap: row?.has_gap === true || row?.is_older === true,
       isNew: row?.is_new === true,
       version: String(row?.version),
       ownerSaw: row?.owner_saw as string[],
@@ -150,10 +175,44 @@ export class SessionRows {
     await this.#connections.query(END_SESSION, [toBytes(owner), number])
   }
 
+  /** Returns the sessions that are not over, and whether other gates use them. */
+  async addAnswers(
+    writer: string,
+    added: readonly AddedAnswers[],
+  ): Promise<readonly (SessionName & { readonly isSplit: boolean })[]> {
+    const rows = await this.#connections.query(ADD_ANSWERS, [
+      writer,
+      added.map(({ name }) => toBytes(name.owner)),
+      added.map(({ name }) => name.number),
+      added.map(({ body }) => body),
+      added.map(({ replacesThrough = -1n }) => String(replacesThrough)),
+    ])
+    return rows.map((row) => ({ ...toName(row), isSplit: row.is_raised === true }))
+  }
+
+  /** What others than this writer have added to each of these sessions since row `seq`. */
+  async readAnswers(
+    writer: string,
+    since: readonly Omit<AnswerRow, 'body'>[],
+  ): Promise<AnswerRow[]> {
+    const rows = await this.#connections.query(ANSWERS_SINCE, [
+      since.map(({ name }) => toBytes(name.owner)),
+      since.map(({ name }) => name.number),
+      since.map(({ seq }) => String(seq)),
+      writer,
+    ])
+    return rows.map((row) => ({
+      name: toName(row),
+      seq: BigInt(String(row.seq)),
+      body: row.body as Uint8Array,
+    }))
+  }
+
   async read(
     owners: Iterable<string>,
+    writer: string,
   ): Promise<{ readonly timeline: string; readonly sessions: readonly SessionRow[] }> {
-    const rows = await this.#connections.query(READ_SESSIONS, [[...owners].map(toBytes)])
+    const rows = await this.#connections.query(READ_SESSIONS, [[...owners].map(toBytes), writer])
     const sessions = rows
       .filter(({ owner }) => owner !== null)
       .map((row) => ({
@@ -163,7 +222,9 @@ export class SessionRows {
         number: row.number === null ? undefined : Number(row.number),
         saw: (row.saw as string[] | null) ?? [],
         isEnded: row.ended === true,
-        isSplit: row.is_split === true,
+        isSplit: row.is_split === true || row.is_older === true,
+        hasGap: row.has_gap === true || row.is_older === true,
+        answers: BigInt(String(row.answers ?? 0)),
       }))
     return { timeline: String(rows[0]?.timeline), sessions }
   }
@@ -176,6 +237,10 @@ export function digestOwner(principal: string): string {
 
 function toBytes(latin1: string): Buffer {
   return Buffer.from(latin1, 'latin1')
+}
+
+function toName(row: Row): SessionName {
+  return { owner: (row.owner as Buffer).toString('latin1'), number: Number(row.number) }
 }
 
 function toVersions(rows: readonly Row[]): ReadonlyMap<string, string> {

@@ -9,8 +9,10 @@ const SLACK_MS = 3 * SESSION_TOUCH_MS
 
 /**
  * Versions are of one sequence, so that a row that was removed and made again never has an old one.
- * \`gates\` only grows: what a gate remembers of a session in memory is incomplete if there are others, and after a
- * failover (\`timeline\`), since others may have used the session in seconds that were lost. \`takeover\`: sessions of
+ * \`gates\` only grows: what a gate knows of the calls of a session is incomplete if there are others, and after a
+ * failover (\`timeline\`), since others may have used the session in seconds that were lost. A gate that stores what
+ * the session remembers of answers has the mark of STORES_ANSWERS behind its name; one without it sends answers that
+ * no other gate can know of. \`takeover\`: sessions of
  * clients that a gate has taken over from one that was gone. \`lease\`: work that only one gate does at a time, with
  * an end if that gate dies.
  */
@@ -161,3 +163,46 @@ const TOUCH = `
 `
 
 export const SESSIONS = TABLES + OPEN + SEE + TOUCH
+
+/** Behind the name of a gate in \`session.gates\`. No name has it. */
+export const STORES_ANSWERS = '+'
+
+/**
+ * What sessions remember of answers, each row an encrypted addition. \`writer\` is one run of a gate. A session that
+ * one gate uses raises no version: another gate reads all of it when it opens the session. \`throughs\`: the row is
+ * all that the writer remembers, and replaces those up to this one; -1 replaces none.
+ */
+export const SESSION_ANSWERS = `
+  CREATE TABLE sluice.session_answers (
+    owner bytea NOT NULL,
+    number int NOT NULL,
+    seq bigint NOT NULL DEFAULT nextval('sluice.session_version'),
+    writer text NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (owner, number, seq),
+    FOREIGN KEY (owner, number) REFERENCES sluice.session ON DELETE CASCADE
+  );
+  ALTER TABLE sluice.session_answers ALTER body SET STORAGE EXTERNAL;
+  CREATE FUNCTION sluice.add_answers(
+    my_writer text, owners bytea[], numbers int[], bodies bytea[], throughs bigint[]
+  ) RETURNS TABLE (owner bytea, number int, is_raised boolean) LANGUAGE plpgsql
+  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  AS $$
+  #variable_conflict use_column
+  BEGIN
+    PERFORM 1 FROM (SELECT 1 FROM session_owner w WHERE w.owner = ANY(owners) ORDER BY w.owner FOR UPDATE) locked;
+    DELETE FROM session_answers a USING unnest(owners, numbers, throughs) AS u(owner, number, through)
+      WHERE a.owner = u.owner AND a.number = u.number AND u.through >= 0
+        AND (a.seq <= u.through OR a.writer = my_writer);
+    INSERT INTO session_answers (owner, number, writer, body)
+      SELECT u.owner, u.number, my_writer, u.body
+      FROM unnest(owners, numbers, bodies) WITH ORDINALITY AS u(owner, number, body, place)
+      JOIN session x ON x.owner = u.owner AND x.number = u.number AND NOT x.ended ORDER BY u.place;
+    UPDATE session_owner w SET version = nextval('session_version') WHERE w.owner IN (
+      SELECT x.owner FROM unnest(owners, numbers) AS u(owner, number)
+      JOIN session x ON x.owner = u.owner AND x.number = u.number WHERE cardinality(x.gates) > 1);
+    RETURN QUERY SELECT DISTINCT x.owner, x.number, cardinality(x.gates) > 1
+      FROM unnest(owners, numbers) AS u(owner, number)
+      JOIN session x ON x.owner = u.owner AND x.number = u.number AND NOT x.ended;
+  END $$;
+`

@@ -8,6 +8,7 @@ import {
   SWEPT_SESSIONS_MAX,
 } from '../limits.ts'
 import { getStoreVersion } from './schema.ts'
+import { STORES_ANSWERS } from './session-schema.ts'
 
 export const ADMIT = `CALL sluice.admit_durably($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
   $15, $16, $17, $18, $19, $20, NULL, NULL, NULL, NULL, NULL)`
@@ -95,10 +96,13 @@ export const SWEEP = `WITH old AS (
     LIMIT ${SWEPT_COUNTERS_MAX} FOR UPDATE SKIP LOCKED
   ), gone AS (DELETE FROM sluice.charge c USING old WHERE c.key = old.key)
   DELETE FROM sluice.counter c USING old WHERE c.key = old.key`
+/** Of a row of sluice.session: a gate has used it that does not store what the session remembers of answers. */
+const HAS_GAP = `EXISTS (SELECT 1 FROM unnest(s.gates) AS g(gate) WHERE right(g.gate, 1) <> '${STORES_ANSWERS}')`
 /** The row of a new session is not visible to this statement: it began on this timeline. */
-export const OPEN_SESSION = `SELECT o.*, ${TIMELINE} AS timeline, EXISTS (SELECT 1 FROM sluice.session s
-    WHERE s.owner = $2 AND s.id = o.id AND s.timeline <> ${TIMELINE}) AS is_older
-  FROM sluice.open_session($1, $2, $3, $4, $5, $6, $7, $8) o`
+export const OPEN_SESSION = `SELECT o.*, ${TIMELINE} AS timeline, s.timeline <> ${TIMELINE} AS is_older,
+    coalesce(${HAS_GAP}, false) OR right($1::text, 1) <> '${STORES_ANSWERS}' AS has_gap
+  FROM sluice.open_session($1, $2, $3, $4, $5, $6, $7, $8) o
+    LEFT JOIN sluice.session s ON s.owner = $2 AND s.id = o.id`
 export const SEE_LABELS = 'SELECT * FROM sluice.see_labels($1, $2, $3, $4, $5, $6)'
 export const TOUCH_SESSIONS = 'SELECT * FROM sluice.touch_sessions($1, $2)'
 /** A version that was given before a failover is never given again. */
@@ -123,16 +127,26 @@ export const RESTORE_SESSIONS = `WITH known AS (
     keys = ARRAY(SELECT DISTINCT unnest(s.keys || excluded.keys))`
 /** Nothing happened in it, and no other gate has it. */
 export const FORGET_SESSION = `DELETE FROM sluice.session
-  WHERE owner = $1 AND number = $2 AND gates = ARRAY[$3]`
+  WHERE owner = $1 AND number = $2 AND gates <@ ARRAY[$3::text, $3::text || '${STORES_ANSWERS}']`
 export const END_SESSION = `WITH changed AS (
     UPDATE sluice.session_owner SET version = nextval('sluice.session_version') WHERE owner = $1
+  ), forgotten AS (
+    DELETE FROM sluice.session_answers WHERE owner = $1 AND number = $2
   )
   UPDATE sluice.session SET ended = true, saw = '{}', keys = '{}' WHERE owner = $1 AND number = $2`
 /** At least one row, with the timeline. */
 export const READ_SESSIONS = `SELECT t.timeline, o.owner, o.version, o.saw AS owner_saw, s.number, s.saw, s.ended,
-    cardinality(s.gates) > 1 OR s.timeline <> t.timeline AS is_split
+    cardinality(s.gates) > 1 AS is_split, ${HAS_GAP} AS has_gap, s.timeline <> t.timeline AS is_older,
+    (SELECT max(a.seq) FROM sluice.session_answers a
+      WHERE a.owner = s.owner AND a.number = s.number AND a.writer <> $2) AS answers
   FROM (SELECT ${TIMELINE} AS timeline) t
     LEFT JOIN sluice.session_owner o ON o.owner = ANY($1) LEFT JOIN sluice.session s ON s.owner = o.owner`
+export const ADD_ANSWERS = 'SELECT * FROM sluice.add_answers($1, $2, $3, $4, $5)'
+/** What others than this writer have added to sessions since a row of each. */
+export const ANSWERS_SINCE = `SELECT a.owner, a.number, a.seq, a.body
+  FROM unnest($1::bytea[], $2::int[], $3::bigint[]) AS u(owner, number, seq)
+  JOIN sluice.session_answers a ON a.owner = u.owner AND a.number = u.number AND a.seq > u.seq
+  WHERE a.writer <> $4 ORDER BY a.seq`
 /** Sessions after their time, then principals that have none. */
 export const SWEEP_SESSIONS = `DELETE FROM sluice.session WHERE (owner, number) IN (
     SELECT owner, number FROM sluice.session WHERE seen_at < now() - keep_ms * interval '1 ms'
