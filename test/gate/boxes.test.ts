@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BoxTrial, USERS } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
+import { sluice } from '../support/run-sluice.ts'
 
 const BWRAP = findBubblewrap()
 /** For what the gate notices by itself. */
@@ -274,15 +275,26 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       for (const session of ['one', 'two', 'three', 'ended', 'replaced']) await trial.end(session)
       expect(made.filter(existsSync)).toEqual([])
       expect(readdirSync(join(trial.data, 'boxes'))).toEqual([])
+      const crash = async () => {
+        const [box = ''] = readdirSync(join(trial.data, 'boxes'))
+        const pid = readFileSync(join(trial.data, 'boxes', box, 'pid'), 'utf8').trim()
+        await trial.kill()
+        await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT)
+        expect(made.filter(existsSync)).toEqual(made)
+      }
       await trial.run(':')
       // What somebody has put there since stays.
       trial.write({ 'home/shop/.codex/config.toml': 'x' })
-      const [box = ''] = readdirSync(join(trial.data, 'boxes'))
-      const pid = readFileSync(join(trial.data, 'boxes', box, 'pid'), 'utf8').trim()
-      await trial.kill()
-      await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT)
-      expect(made.filter(existsSync)).toEqual(made)
-      // As the next gate and `sluice doctor` do.
+      await crash()
+      const config = join(trial.folder, 'sluice.yaml')
+      writeFileSync(config, `version: 1\ndata: ${trial.data}\nservers: {}\n`)
+      const doctor = await sluice(['doctor', '--config', config])
+      expect(doctor.stdout).toContain('removed what 1 box of a gate that was killed had left')
+      expect(made.filter(existsSync)).toEqual([])
+      await trial.start()
+      await trial.run(':')
+      await crash()
+      // The next gate does the same.
       await trial.start()
       expect(made.filter(existsSync)).toEqual([])
       expect(readFileSync(join(trial.project, '.codex/config.toml'), 'utf8')).toBe('x')
