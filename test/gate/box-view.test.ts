@@ -78,7 +78,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         'home/shop/opened/.env': 'TEST=open',
         'home/shop/opened/.env.local': 'TEST=open',
         'home/shop/node_modules/tiny/.env': 'TEST=theirs',
-        'home/shop/gate/data.txt': 'only-mine',
+        'home/shop/gate/data/a.txt': 'only-mine',
         'home/shop/settings.txt': 'only-mine',
         'home/.ssh/id_ed25519': 'only-mine',
         'home/.config/gh/hosts.yml': 'only-mine',
@@ -110,7 +110,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         },
         {
           readOnly: [join(trial.project, 'conf/sluice.yaml')],
-          hidden: [join(trial.project, 'gate')],
+          hidden: [join(trial.project, 'gate/data')],
         },
       )
     })
@@ -136,10 +136,12 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('a file of the gate and one that a secret’s name leads to cannot be read either', async () => {
       const { output } = await trial.run(
-        'cat gate/data.txt settings.txt .env.production .env.staging',
+        'cat gate/data/a.txt settings.txt .env.production .env.staging',
       )
       expect(output).not.toContain('only-mine')
       expect((await trial.run('echo x > .ssh/new')).output).toContain('Read-only')
+      // The next box would not find it in another folder.
+      expect((await trial.run('mv gate moved')).output).toContain('busy')
     })
 
     test('`read` opens a file for reading alone, `write` also one that is protected', async () => {
@@ -339,6 +341,13 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
           await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(refused)
       })
 
+      test('a link on the way to what `read` opens', async () => {
+        const link = 'ln -s ../../other/outside.txt opened/.env'
+        trial.outside(`mv opened away && mkdir opened && ${link}`)
+        await expect(trial.run('id', { session: 'link' })).rejects.toMatchObject(refused)
+        trial.outside('rm -r opened && mv away opened')
+      })
+
       test('a `.git` that leads to a repository of somebody else, or to files of the line', async () => {
         const git = join(trial.project, '.git')
         const head = 'ref: refs/heads/main\n'
@@ -358,7 +367,20 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
           'work/sub/.git': 'gitdir: ../empty\n',
           'work/empty/config': `[core]\n\tworktree = ${join(trial.folder, 'work/sub')}\n`,
         })
-        for (const name of ['forged', 'forged2', 'own', 'beside', 'sub'])
+        // The same below a repository, and in a folder of it that is not for worktrees.
+        trial.outside(`git init -q --bare ${join(trial.folder, 'work/bare')}`)
+        trial.write({
+          'work/bare/worktrees/own/.git': 'gitdir: .\n',
+          'work/bare/worktrees/own/HEAD': head,
+          'work/bare/worktrees/own/gitdir': '.git\n',
+          'work/bare/worktrees/own/commondir': '../..\n',
+          'work/bare/objects/x/HEAD': head,
+          'work/bare/objects/x/gitdir': `${join(trial.folder, 'work/objects/.git')}\n`,
+          'work/bare/objects/x/commondir': '../..\n',
+          'work/objects/.git': 'gitdir: ../bare/objects/x\n',
+        })
+        const all = 'forged forged2 own beside sub bare/worktrees/own objects'
+        for (const name of all.split(' '))
           await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(refused)
       })
     })

@@ -138,7 +138,8 @@ export async function showBox(places: BoxPlaces): Promise<BoxView> {
   const secrets = (await findSecrets(project)).filter((path) => !isOpen(path))
   const own = places.hidden.flatMap(toReal).filter((path) => isBelow(path, project))
   const hidden = [...new Set([...secrets, ...own])]
-  for (const path of readOnly) refuseLinks(path, roots)
+  const writable = [...roots, ...settings.write]
+  for (const path of [...readOnly, ...settings.read, ...settings.write]) refuseLinks(path, writable)
   return {
     words: [
       ...showSystem(),
@@ -161,7 +162,7 @@ export async function showBox(places: BoxPlaces): Promise<BoxView> {
         .filter((path) => !isBelow(path, project))
         .flatMap((path) => mount('--bind', path)),
       ...roots.flatMap((path) => mount('--bind', path)),
-      ...listAbove(readOnly, roots).flatMap((path) => mount('--bind', path)),
+      ...listAbove([...readOnly, ...own], roots).flatMap((path) => mount('--bind', path)),
       ...readOnly.flatMap((path) => mount('--ro-bind', path)),
       ...settings.read
         .filter((path) => isBelow(path, project))
@@ -206,9 +207,10 @@ function isBelowOne(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => path !== root && isBelow(path, root))
 }
 
-/** A link cannot be protected by a mount: it could be replaced, and leads to what may be written. */
-function refuseLinks(path: string, roots: readonly string[]): void {
-  for (let at = path; isBelowOne(at, roots); at = dirname(at))
+/** A link cannot be protected by a mount: it could be replaced, and leads to what may be written. One that a line has made
+ * on the way to what `read` or `write` names would show another file of the user. */
+function refuseLinks(path: string, writable: readonly string[]): void {
+  for (let at = path; isBelowOne(at, writable); at = dirname(at))
     if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
       throw boxFailed(
         `\`${at}\` is a link, which a box cannot protect`,

@@ -91,8 +91,7 @@ function followPointer(project: string, pointer: string): string {
   const [, written = ''] = /^[ \t]*worktree[ \t]*=(.*)$/m.exec(read(join(folder, 'config'))) ?? []
   const worktree = written.trim().replaceAll('"', '')
   const tree = isAbsolute(worktree) ? worktree : resolve(folder, worktree)
-  if (worktree === '' || attempt(() => realpathSync(tree), '') !== project || !isRepository(folder))
-    throw refuse()
+  if (attempt(() => realpathSync(tree), '') !== project || !isRepository(folder)) throw refuse()
   return folder
 }
 
