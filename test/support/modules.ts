@@ -303,6 +303,24 @@ const MODULES: Readonly<Record<string, Module>> = {
       'ledger/store',
     ],
   },
+  'cli/threats': {
+    kind: 'pure',
+    imports: [
+      'policy/values',
+      'policy/calls',
+      'policy/structures',
+      'policy/language',
+      'policy/model',
+      'policy/provenance',
+      'policy/decide',
+      'policy/counters',
+      'policy/cases',
+      'policy/change',
+      'policy/compile',
+      'catalogue',
+      'guard',
+    ],
+  },
   cli: {
     kind: 'node',
     imports: [
@@ -321,6 +339,7 @@ const MODULES: Readonly<Record<string, Module>> = {
       'cli/packs',
       'cli/servers',
       'cli/terminal',
+      'cli/threats',
       'console',
       'gateway',
       'gateway/hooks',

@@ -40,6 +40,10 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
       'check, test and prove a policy, and show which decisions change',
       () => import('./ci/ci.ts'),
     ],
+    threats: [
+      'the shortest way to harm under the policy, and what closes it',
+      () => import('./policy/threats.ts'),
+    ],
     enforce: [
       'turn on an observe-only policy, after showing what will change',
       () => import('./policy/enforce.ts'),

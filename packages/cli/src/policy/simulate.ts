@@ -1,9 +1,6 @@
 // `sluice policy simulate`: plays recorded sessions under a policy, and attacks on them with an agent
 // that obeys every text it reads. Exit code by thresholds, for CI.
 
-import { classifyCall } from '@sluice/catalogue/classify/classify-call'
-import { holdsSecret, inspectAnswer, type ScanTarget } from '@sluice/guard/inspect-answer'
-import { holdsData } from '@sluice/guard/locate-data'
 import { ATTACK_TEXT, ATTACKS, type AttackKind } from '@sluice/policy/cases/attack-answer'
 import {
   type Simulation,
@@ -11,9 +8,7 @@ import {
   type SimulationOptions,
   simulate,
 } from '@sluice/policy/cases/simulate'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { findReads } from '@sluice/policy/model/policy-reads'
 import { loadGatePolicy, POLICY } from '../connect/gate-policy.ts'
 import { readPercent } from '../connect/read-option.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -22,6 +17,7 @@ import { type Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { createToolFinder, readTools } from '../terminal/read-tools.ts'
 import { readInjections, readTraces } from '../terminal/read-traces.ts'
+import { listPlayingOptions } from '../threats/playing.ts'
 
 const EXAMPLES = `
 Examples:
@@ -95,23 +91,10 @@ export async function simulationOptions(
   tools: Parameters<typeof createToolFinder>[0],
   attackOptions: Pick<SimulationOptions, 'attackText' | 'hasPrompts'> & { attack: AttackKind },
 ): Promise<SimulationOptions> {
-  const wanted = (['injection', 'secret'] as const).filter((label: ScanTarget) =>
-    findReads(policy).labels.has(label),
-  )
   return {
     ...attackOptions,
+    ...listPlayingOptions(policy),
     toolFor: await createToolFinder(tools),
-    counters: () => new MemoryCounters(),
-    inspect: (answer) =>
-      wanted.length === 0 ? [] : inspectAnswer(answer, wanted).map(({ kind }) => kind),
-    inspectCall: (tool, args) => {
-      const callCategory = classifyCall(tool, args)
-      return {
-        ...(callCategory === undefined ? {} : { callCategory }),
-        holdsSecret: () => holdsSecret(args),
-        holds: (kind) => holdsData(args, kind),
-      }
-    },
   }
 }
 

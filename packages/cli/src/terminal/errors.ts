@@ -6,7 +6,7 @@ import { CodedError } from '@sluice/policy/structures/coded-error'
 
 export const ERRORS = {
   CLI_FILE: 'a file could not be read or written',
-  CLI_TOOLS: 'a file of tool definitions is not one',
+  CLI_TOOLS: 'a file of tool definitions is not one, or no tool is known',
   CLI_ARGUMENT: 'an option or argument of a command is wrong',
   CLI_POLICY: 'the policy or configuration has errors, so the command cannot continue',
   CLI_SCAN: 'the tools of a server could not be listed',

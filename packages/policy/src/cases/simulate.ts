@@ -119,6 +119,16 @@ export function simulate(
   return { ...count(played), suites, traces: played }
 }
 
+/** One session alone, with an injection or without. */
+export function playTrace(
+  policy: CompiledPolicy,
+  trace: SessionTrace,
+  injection: Injection | undefined,
+  options: SimulationOptions,
+): SimulatedTrace {
+  return new Player(policy, options, injection).play(trace)
+}
+
 function count(played: readonly SimulatedTrace[]): SimulationCounts {
   const benign = { traces: 0, untouched: 0, calls: 0, held: 0 }
   const attacks = { pairs: 0, stopped: 0 }

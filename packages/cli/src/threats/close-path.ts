@@ -1,0 +1,190 @@
+// The smallest change of a document that closes a harm: candidates from the narrowest on, each compiled and searched again.
+// One is offered only if nothing of this harm is left and no other harm opens by it.
+
+import { argumentsOf } from '@sluice/catalogue/classify/flows'
+import { type KnownTool, toToolId } from '@sluice/policy/calls/tools'
+import { addGuardrail, addLabels, setProtect } from '@sluice/policy/change/add-entries'
+import { loosenings } from '@sluice/policy/change/compare'
+import { compile } from '@sluice/policy/compile/compile'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { isPathName } from '@sluice/policy/provenance/names'
+import { listCarriers, listSources } from './list-steps.ts'
+import { START_FILES } from './probes.ts'
+import { findThreats } from './search-paths.ts'
+import { HARM_TITLES, HARMS, type Harm, type HarmResult, type ThreatInputs } from './threat.ts'
+import { findShellArgument } from './tool-facts.ts'
+
+/** A document that closes a harm. */
+export interface ClosingChange {
+  /** For people. */
+  readonly what: string
+  /** The whole document, comments kept. */
+  readonly text: string
+  readonly policy: CompiledPolicy
+  /** Every call is decided as strictly as before or more so. Otherwise a person has to agree to it. */
+  readonly isOnlyStricter: boolean
+}
+
+/** The document that is to be changed. */
+export interface OpenDocument {
+  readonly file: string
+  readonly text: string
+  /** A base policy over it, which stays. */
+  readonly base?: CompiledPolicy
+}
+
+interface Candidate {
+  readonly what: string
+  readonly text: string | undefined
+}
+
+export interface ClosingOptions {
+  readonly document: OpenDocument
+  /** The harm to close. */
+  readonly found: HarmResult
+  /** All harms that are open now. */
+  readonly open: ReadonlySet<Harm>
+  /** How many changes are wanted. */
+  readonly max: number
+}
+
+/** The changes that close a harm, the narrowest first. */
+export function listClosings(
+  inputs: ThreatInputs,
+  { document, found, open, max }: ClosingOptions,
+): ClosingChange[] {
+  const closings: ClosingChange[] = []
+  const { base, file } = document
+  for (const { what, text } of listCandidates(inputs, document.text, found)) {
+    if (closings.length >= max) break
+    if (text === undefined) continue
+    // Without the tools, as the document itself was compiled: it may name some that are not there.
+    const { policy } = compile({ file, text }, base === undefined ? {} : { base })
+    if (policy === undefined) continue
+    const changed = { ...inputs, policy: toEnforced(policy) }
+    // This harm first: most candidates fail here.
+    if (!isShut(changed, [found.harm])) continue
+    if (
+      !isShut(
+        changed,
+        HARMS.filter((harm) => !open.has(harm)),
+      )
+    )
+      continue
+    const isOnlyStricter = loosenings(inputs.policy, toEnforced(policy)).length === 0
+    closings.push({ what, text, policy, isOnlyStricter })
+  }
+  return closings
+}
+
+function isShut(inputs: ThreatInputs, wanted: readonly Harm[]): boolean {
+  const { harms, isCutShort } = findThreats(inputs, wanted)
+  return !isCutShort && harms.every(({ result }) => result !== 'open')
+}
+
+/** A document that only observes, as if it was enforced. */
+export function toEnforced(policy: CompiledPolicy): CompiledPolicy {
+  return policy.shadow ? { ...policy, shadow: false } : policy
+}
+
+function listCandidates(inputs: ThreatInputs, text: string, found: HarmResult): Candidate[] {
+  const ends = found.paths.map(({ end }) => end)
+  const title = HARM_TITLES[found.harm]
+  const asks = `${ends.length === 1 ? 'this tool asks' : `these ${ends.length} tools ask`}`
+  const ofFiles = railsOnFiles(inputs, ends)
+  const ofShells = railsOnShells(inputs, ends)
+  const files = ofFiles.length === 0 ? undefined : addRails(text, ofFiles, 'start files')
+  const both = [...ofFiles, ...ofShells]
+  const isCovered = both.flatMap(({ tools }) => tools).length === ends.length
+  return [
+    { what: 'guardrail: writing a file that starts programs asks', text: files },
+    {
+      what: 'guardrail: a command line that does more than read asks',
+      text: ofShells.length > 0 && isCovered ? addRails(text, both, title) : undefined,
+    },
+    { what: `after a stranger's text ${asks}`, text: afterStrangers(inputs, text, found, ends) },
+    {
+      what: 'protect: balanced',
+      text: inputs.policy.protect === undefined ? setProtect(text, 'balanced') : undefined,
+    },
+    {
+      what: 'protect: strict',
+      text: inputs.policy.protect === 'strict' ? undefined : setProtect(text, 'strict'),
+    },
+    { what: `${asks} every time`, text: addRails(text, [{ tools: ends }], title) },
+  ]
+}
+
+interface Rail {
+  readonly tools: readonly string[]
+  readonly when?: string
+}
+
+function addRails(text: string, rails: readonly Rail[], name: string): string | undefined {
+  let changed: string | undefined = text
+  for (const [index, rail] of rails.entries()) {
+    if (changed === undefined) return undefined
+    changed = addGuardrail(changed, {
+      ...rail,
+      name: `threats: ${name}${rails.length > 1 ? ` ${index + 1}` : ''}`,
+      action: 'require_approval',
+      reason: 'a stranger could have asked for it',
+    })
+  }
+  return changed
+}
+
+/** One for each name that the argument with the path has. */
+function railsOnFiles(inputs: ThreatInputs, ends: readonly string[]): Rail[] {
+  return groupBy(inputs, ends, (tool) => {
+    if (tool.isClientTool === true && tool.definition.name === 'apply_patch')
+      return `args.paths.exists(file, file.matches(${JSON.stringify(START_FILES)}))`
+    const name = argumentsOf(tool.definition).find((one) => one !== 'cwd' && isPathName(one))
+    return name === undefined || findShellArgument(tool) !== undefined
+      ? undefined
+      : `args.${name}.matches(${JSON.stringify(START_FILES)})`
+  })
+}
+
+function railsOnShells(inputs: ThreatInputs, ends: readonly string[]): Rail[] {
+  return groupBy(inputs, ends, (tool) => {
+    const name = findShellArgument(tool)
+    return name === undefined ? undefined : `!shell(args.${name}).reads()`
+  })
+}
+
+function groupBy(
+  { tools }: ThreatInputs,
+  ends: readonly string[],
+  write: (tool: KnownTool) => string | undefined,
+): Rail[] {
+  const rails = new Map<string, string[]>()
+  for (const tool of tools) {
+    const id = toToolId(tool)
+    const when = ends.includes(id) ? write(tool) : undefined
+    if (when !== undefined) rails.set(when, [...(rails.get(when) ?? []), id])
+  }
+  return [...rails].map(([when, ids]) => ({ tools: ids, when }))
+}
+
+/** Asks once the session has read what a stranger can have written, and for a leak what is private. */
+function afterStrangers(
+  inputs: ThreatInputs,
+  text: string,
+  { harm }: HarmResult,
+  ends: readonly string[],
+): string | undefined {
+  const labels = new Map<string, string[]>()
+  const mark = (tool: KnownTool, label: string): void => {
+    const { server, name } = tool.definition
+    const id = toToolId(tool)
+    const given = labels.get(id) ?? []
+    const has = inputs.policy.labels.all(server, name).flat().includes(label)
+    if (!has && !given.includes(label)) labels.set(id, [...given, label])
+  }
+  for (const { tool } of listCarriers(inputs)) mark(tool, 'untrusted')
+  if (harm === 'secret') for (const { tool } of listSources(inputs)) mark(tool, 'private')
+  const when = `session.saw.untrusted${harm === 'secret' ? ' && session.saw.private' : ''}`
+  const railed = addRails(text, [{ tools: ends, when }], HARM_TITLES[harm])
+  return railed === undefined ? undefined : addLabels(railed, labels)
+}

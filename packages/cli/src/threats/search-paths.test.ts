@@ -1,0 +1,214 @@
+import { classify } from '@sluice/catalogue/classify/classify'
+import type { KnownTool } from '@sluice/policy/calls/tools'
+import { compile } from '@sluice/policy/compile/compile'
+import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
+import { describe, expect, test } from 'vitest'
+import { listClosings } from './close-path.ts'
+import { findThreats } from './search-paths.ts'
+import { isSerious, type ThreatInputs, type ThreatServer } from './threat.ts'
+
+const TEXT = { type: 'string' }
+
+function tool(id: string, properties: JsonObject, more: Partial<KnownTool> = {}): KnownTool {
+  const [server = '', name = ''] = id.split('/')
+  const inputSchema = { type: 'object', properties, required: Object.keys(properties) }
+  const definition = { server, name, description: name.replaceAll('_', ' '), inputSchema }
+  return { definition, ...classify(definition), unknown: false, ...more }
+}
+
+const READ = tool('files/read_file', { path: TEXT })
+const WRITE = tool('files/write_file', { path: TEXT, content: TEXT })
+const FETCH = tool('web/fetch', { url: TEXT })
+const MAIL = tool('mail/send_email', { to: TEXT, subject: TEXT, body: TEXT })
+const FILES: ThreatServer = { kind: 'process' }
+const OWN = (['Read', 'Write', 'Bash', 'BashOutside', 'WebFetch'] as const).map((name) => {
+  const args: JsonObject = name.startsWith('Bash')
+    ? { command: TEXT, cwd: TEXT }
+    : { file_path: TEXT, cwd: TEXT }
+  const category = { Read: 'Read', Write: 'Write', WebFetch: 'Read' }[name as string] ?? 'Execute'
+  const more = { category, isClientTool: true } as Partial<KnownTool>
+  return tool(`coder/${name}`, args, more)
+})
+
+function search(policy: string, tools: readonly KnownTool[], more: Partial<ThreatInputs> = {}) {
+  const compiled = compile({ file: 'policy.yaml', text: `version: 1\n${policy}` }).policy
+  if (compiled === undefined) throw new Error('the policy has errors')
+  const inputs: ThreatInputs = {
+    policy: compiled,
+    tools,
+    servers: { files: FILES, coder: { kind: 'client' } },
+    home: '/srv/ann',
+    project: '/srv/ann/shop',
+    nowMs: () => 0,
+    ...more,
+  }
+  const report = findThreats(inputs)
+  const { harms } = report
+  const words = Object.fromEntries(harms.map(({ harm, result }) => [harm, result]))
+  return { ...report, inputs, words, of: (name: string) => harms.find(({ harm }) => harm === name) }
+}
+
+const ALL = 'default: allow\n'
+
+test('a file that somebody wrote has a start file written', () => {
+  const { words, of } = search('default: deny\ncategories: { Read: allow, Write: allow }\n', [
+    READ,
+    WRITE,
+  ])
+  expect(words).toMatchObject({ code: 'open', gate: 'open', money: 'closed', secret: 'closed' })
+  const [path] = of('code')?.paths ?? []
+  expect(path?.steps.map((step) => step.tool)).toEqual(['files/read_file', 'files/write_file'])
+  expect(path?.steps[1]?.args.path).toBe('/srv/ann/shop/.git/hooks/pre-commit')
+  expect(path && isSerious(path)).toBe(true)
+})
+
+test('what is read leaves in an address, or by mail', () => {
+  const { of } = search(ALL, [READ, FETCH, MAIL])
+  expect(
+    of('secret')
+      ?.paths.map(({ end }) => end)
+      .sort(),
+  ).toEqual(['mail/send_email', 'web/fetch'])
+  for (const { steps, reach } of of('secret')?.paths ?? [])
+    expect([steps.length, reach]).toEqual([3, 'an address of their choice'])
+})
+
+test('closed is proved: no branch of any rule lets a tool that could do it pass', () => {
+  const asks = 'default: allow\ntools: { web/fetch: allow, mail/send_email: require_approval }\n'
+  const { words } = search(asks, [FETCH, MAIL])
+  expect(words.message).toBe('closed')
+  const when =
+    'tools: { mail/send_email: { action: allow, when: "args.to == \'me@shop.example\'" } }\n'
+  expect(search(`default: deny\n${when}`, [MAIL, FETCH]).words.message).toBe('none found')
+})
+
+test('without a text of a stranger it is a mistake of the agent, which is not serious', () => {
+  const [path] = search(ALL, [WRITE]).of('code')?.paths ?? []
+  expect(path?.writer).toBeUndefined()
+  expect(path && isSerious(path)).toBe(false)
+})
+
+test('a fact by words alone is a guess, unless the policy says it', () => {
+  const inbox = tool('desk/get_tickets', { project: TEXT })
+  const [perhaps] = search(ALL, [inbox, MAIL]).of('message')?.paths ?? []
+  expect(perhaps?.guesses).toEqual(['it answers what strangers wrote'])
+  const labelled = `${ALL}labels: { desk/get_tickets: [untrusted] }\n`
+  const [certain] = search(labelled, [inbox, MAIL]).of('message')?.paths ?? []
+  expect([certain?.guesses, certain?.writer]).toEqual([[], 'whoever can write to you'])
+})
+
+test('a tool whose class is a guess is not judged, until the policy classifies it', () => {
+  const odd = tool('files/write_file', { path: TEXT, content: TEXT }, { unknown: true })
+  const guessed = search(ALL, [READ, odd])
+  expect([guessed.words.code, guessed.unjudged]).toEqual(['closed', ['files/write_file']])
+  const said = search(`${ALL}classify: { files/write_file: Write }\n`, [READ, odd])
+  expect([said.words.code, said.unjudged]).toEqual(['open', []])
+})
+
+test('a server of which nothing is known has files of this machine only perhaps, a remote one never', () => {
+  const [path] = search(ALL, [READ, WRITE], { servers: {} }).of('code')?.paths ?? []
+  expect(path?.guesses).toEqual(['its server runs on this machine'])
+  const remote = search(ALL, [READ, WRITE], { servers: { files: { kind: 'remote' } } })
+  expect(remote.words.code).toBe('closed')
+})
+
+describe('isolation', () => {
+  test('a locked server has its folders and its hosts alone', () => {
+    const files = { kind: 'process', reads: ['/srv/notes'], writes: [], hosts: [] } as const
+    const { of, words } = search(ALL, [READ, WRITE], { servers: { files } })
+    expect([words.code, words.gate]).toEqual(['closed', 'closed'])
+    expect(of('code')?.boundedCount).toBeGreaterThan(0)
+    const web = { kind: 'process', reads: [], writes: [], hosts: ['docs.example'] } as const
+    expect(search(ALL, [FETCH, READ], { servers: { web, files: FILES } }).words.secret).toBe(
+      'closed',
+    )
+  })
+
+  test('the folder of a server stands for the project', () => {
+    const files = { kind: 'process', reads: ['/srv/ws'], writes: ['/srv/ws'] } as const
+    const paths = search(ALL, [READ, WRITE], { servers: { files } }).of('code')?.paths ?? []
+    expect(paths[0]?.steps[1]?.args.path).toBe('/srv/ws/.git/hooks/pre-commit')
+  })
+
+  test('a line in a box reaches the project and nothing else', () => {
+    const only = 'default: deny\ntools: { coder/Bash: allow, coder/Read: allow }\n'
+    const open = search(only, OWN)
+    expect(open.words).toMatchObject({ secret: 'open', code: 'open', gate: 'open', data: 'open' })
+    const boxed = search(only, OWN, { servers: { coder: { kind: 'client', hasBox: true } } })
+    expect(boxed.words).toMatchObject({
+      secret: 'closed',
+      code: 'closed',
+      gate: 'closed',
+      data: 'open',
+    })
+  })
+})
+
+describe('closing', () => {
+  function close(policy: string, tools: readonly KnownTool[], harm: string) {
+    const { inputs, of, harms } = search(policy, tools)
+    const found = of(harm)
+    if (found === undefined) throw new Error('no such harm')
+    const open = new Set(harms.filter(({ result }) => result === 'open').map((one) => one.harm))
+    const document = { file: 'policy.yaml', text: `version: 1\n${policy}` }
+    return listClosings(inputs, { document, found, open, max: 9 })
+  }
+
+  test('each change closes the harm, the narrowest first', () => {
+    const policy = '# mine\ndefault: deny\ncategories: { Read: allow, Write: allow } # all\n'
+    const closings = close(policy, [READ, WRITE], 'code')
+    expect(closings.map(({ what }) => what)).toEqual([
+      'guardrail: writing a file that starts programs asks',
+      "after a stranger's text this tool asks",
+      'protect: balanced',
+      'protect: strict',
+      'this tool asks every time',
+    ])
+    const stricter = closings.map(({ isOnlyStricter }) => isOnlyStricter)
+    expect(stricter).toEqual([true, false, true, true, true])
+    for (const { text } of closings) {
+      expect(text).toContain('# mine')
+      expect(text).toContain('# all')
+      expect(search(text.replace('version: 1\n', ''), [READ, WRITE]).words.code).not.toBe('open')
+    }
+  })
+
+  test('a change that closes one way of two is not offered', () => {
+    const asks = close(ALL, OWN, 'code').map(({ what }) => what)
+    expect(asks).not.toContain('guardrail: writing a file that starts programs asks')
+    expect(asks).toContain('guardrail: a command line that does more than read asks')
+  })
+
+  test('a change that opens another harm is not offered', () => {
+    // The new label turns the rule of the mail around.
+    const policy = `default: deny
+tools: { files/read_file: allow, files/write_file: allow, mail/send_email: { action: allow, when: session.saw.untrusted } }
+`
+    const whats = close(policy, [READ, WRITE, MAIL], 'code').map(({ what }) => what)
+    expect(whats).toContain('this tool asks every time')
+    expect(whats).not.toContain("after a stranger's text this tool asks")
+  })
+})
+
+describe('bounds', () => {
+  test('time that is over ends the search, and nothing is closed then', () => {
+    let now = 0
+    const { isCutShort, words } = search('default: deny\n', [READ, WRITE], {
+      nowMs: () => (now += 20_000),
+    })
+    expect([isCutShort, words.code]).toEqual([true, 'none found'])
+  })
+
+  test('a schema without an end, or without types, is filled as far as it goes', () => {
+    const deep: Record<string, JsonValue> = {}
+    deep.next = { type: 'object', properties: deep, required: ['next'] }
+    const odd = tool('odd/send_message', { to: TEXT, body: TEXT, ...deep })
+    expect(search(ALL, [FETCH, odd]).words.message).toBe('open')
+    const bare = {
+      definition: { server: 'b', name: 'delete_all' },
+      category: 'Destructive',
+      risk: 'high',
+    } as const
+    expect(search(ALL, [FETCH, bare]).words.data).toBe('open')
+  })
+})
