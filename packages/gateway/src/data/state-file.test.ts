@@ -21,7 +21,11 @@ import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX } from './limits.ts'
 import { restoreState } from './restore-state.ts'
 import { readState, writeState } from './state-file.ts'
 
-const hider = new EntryHider(Buffer.alloc(32), { know: (name) => name, tokenOf: () => undefined })
+const hider = new EntryHider(Buffer.alloc(32), {
+  know: (name) => name,
+  tokenOf: () => undefined,
+  version: 0,
+})
 const WINDOW_MS = 3_600_000
 const one = { ...take, key: 'one', windowMs: WINDOW_MS, max: { units: 100n, scale: 0 } }
 const money = { ...one, key: 'money', amount: { units: 125n, scale: 2 } }

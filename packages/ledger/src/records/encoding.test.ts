@@ -1,6 +1,7 @@
 // The encoding is injective: different records never encode the same, and everything round-trips.
 
 import { ACTIONS } from '@sluice/policy/calls/actions'
+import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { CATEGORIES } from '@sluice/policy/calls/tools'
 import { formatDecimal } from '@sluice/policy/values/decimal'
 import { ExactNumber } from '@sluice/policy/values/json'
@@ -10,9 +11,12 @@ import { runs } from '../../../../test/support/runs.ts'
 import { decisionEntry } from '../decision-entries.test-support.ts'
 import { ANSWER_CHANGES } from './answer-changes.ts'
 import { decode, decodeCall, decodeCharges } from './decoding.ts'
-import { encode } from './encoding.ts'
+import { encode, encodeDecision, encodeShared, toRecordText } from './encoding.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
-import { type LedgerEntry, STATUSES } from './record.ts'
+import { type DecisionEntry, type LedgerEntry, STATUSES } from './record.ts'
+import { RememberedDecisions } from './remembered-decisions.ts'
+
+type CallEntry = DecisionEntry & { readonly kind: 'intent' | 'refusal' }
 
 const text = fc.oneof(
   fc.constantFrom('', 'a', '","', '[', ']', '1', 'null', '\\', '"', '\ud800', '\u2028', '{}'),
@@ -40,31 +44,32 @@ const value = fc.oneof(
 )
 const few = <T>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 2 })
 const verdict = { rule: text, action: fc.constantFrom(...ACTIONS), code: text, reason: text }
-const entry = fc.oneof(
-  fc.record({
-    kind: fc.constantFrom('intent', 'refusal'),
-    atMs: count,
-    callId: text,
-    principal: fc.record({ id: text, kind: text }),
-    agent: fc.option(text),
-    session: text,
-    server: text,
-    method: text,
-    name: text,
-    policy: text,
-    argsDigest: fc.option(text),
-    category: fc.option(fc.constantFrom(...CATEGORIES)),
-    decision: fc.record({
-      ...verdict,
-      guardrails: few(guardrail),
-      limits: few(take),
-      shadow: few(fc.record({ ...verdict, limits: few(take) })),
-    }),
-    judged: fc.dictionary(text, value, { maxKeys: 3, noNullPrototype: true }),
-    unknown: fc.constantFrom(true, undefined),
-    parent: fc.option(text, { nil: undefined }),
-    approval: fc.option(text, { nil: undefined }),
+const callEntry = fc.record({
+  kind: fc.constantFrom('intent', 'refusal'),
+  atMs: count,
+  callId: text,
+  principal: fc.record({ id: text, kind: text }),
+  agent: fc.option(text),
+  session: text,
+  server: text,
+  method: text,
+  name: text,
+  policy: text,
+  argsDigest: fc.option(text),
+  category: fc.option(fc.constantFrom(...CATEGORIES)),
+  decision: fc.record({
+    ...verdict,
+    guardrails: few(guardrail),
+    limits: few(take),
+    shadow: few(fc.record({ ...verdict, limits: few(take) })),
   }),
+  judged: fc.dictionary(text, value, { maxKeys: 3, noNullPrototype: true }),
+  unknown: fc.constantFrom(true, undefined),
+  parent: fc.option(text, { nil: undefined }),
+  approval: fc.option(text, { nil: undefined }),
+}) as unknown as fc.Arbitrary<CallEntry>
+const entry = fc.oneof(
+  callEntry,
   fc.record({
     kind: fc.constant('outcome'),
     intent: count,
@@ -87,6 +92,76 @@ const entry = fc.oneof(
   }),
 ) as unknown as fc.Arbitrary<LedgerEntry>
 
+/** Calls of one session: one call again and again, each time with one value of another call. */
+const mixed = fc
+  .tuple(callEntry, callEntry, fc.array(fc.nat({ max: 40 }), { minLength: 4, maxLength: 12 }))
+  .map(([one, other, places]) =>
+    places.map((place) => ({ ...mix(one, other, { left: place }), session: 'one' }) as CallEntry),
+  )
+
+/** The first with the value of the second after `left` others. */
+function mix<Value>(one: Value, other: Value, place: { left: number }): Value {
+  const isPlain = typeof one === 'object' && one !== null && !(one instanceof ExactNumber)
+  const listKeys = (value: unknown) => JSON.stringify(Object.keys(value as object))
+  const isAlike = isPlain && other !== null && listKeys(one) === listKeys(other)
+  if (!isAlike) return place.left-- === 0 ? other : one
+  const members = Object.entries(one).map(([key, mine]) => [
+    key,
+    mix(mine, (other as Record<string, unknown>)[key], place),
+  ])
+  return (
+    Array.isArray(one) ? members.map(([, member]) => member) : Object.fromEntries(members)
+  ) as Value
+}
+
+/** A call as docs/reference/ledger-records.md lists it. */
+function positionsOf(of: CallEntry): unknown[] {
+  const { approval, decision, judged, parent, unknown = false } = of
+  const charge = ({ amount, key, kind, max, windowMs }: LimitCharge) => [
+    key,
+    kind,
+    windowMs,
+    formatDecimal(max),
+    formatDecimal(amount),
+  ]
+  const value = (input: unknown) => (input instanceof ExactNumber ? [input.text] : input)
+  const values = Object.entries(judged).map(([name, input]) => [name, value(input)])
+  const last = [unknown, parent ?? null, approval ?? null]
+  const lastLength = approval !== undefined ? 3 : parent !== undefined ? 2 : unknown ? 1 : 0
+  return [
+    1,
+    7,
+    of.kind === 'intent' ? 1 : 2,
+    of.atMs,
+    decision.limits.map(charge),
+    decision.shadow.map((one) => [
+      one.rule,
+      one.action,
+      one.code,
+      one.reason,
+      one.limits.map(charge),
+    ]),
+    of.callId,
+    of.principal.id,
+    of.principal.kind,
+    of.agent,
+    of.session,
+    of.server,
+    of.method,
+    of.name,
+    of.category,
+    of.policy,
+    decision.action,
+    decision.code,
+    decision.rule,
+    decision.reason,
+    decision.guardrails.map((one) => [one.name, one.rule, one.action ?? null, one.undecided]),
+    values.length === 0 ? 0 : values,
+    of.argsDigest,
+    ...last.slice(0, lastLength),
+  ]
+}
+
 describe('encoding', () => {
   test('everything round-trips', () => {
     fc.assert(
@@ -94,6 +169,22 @@ describe('encoding', () => {
         const back = decode(encode(given, seq))
         expect(back.seq).toBe(seq)
         expect(keysOf(back)).toEqual(keysOf({ ...given, seq }))
+      }),
+      runs(2_000),
+    )
+  })
+
+  test('the bytes are those of JSON.stringify, also of calls that share the text of the one before', () => {
+    const remembered = new RememberedDecisions()
+    fc.assert(
+      fc.property(mixed, (calls) => {
+        for (const call of calls) {
+          const shared = remembered.find(call) ?? encodeShared(call)
+          remembered.remember(call, shared)
+          const text = toRecordText(7, encodeDecision(call, shared))
+          expect(text).toBe(JSON.stringify(positionsOf(call)))
+          expect(encode(call, 7)).toBe(text)
+        }
       }),
       runs(2_000),
     )

@@ -13,12 +13,8 @@ import { type Decimal, formatDecimal, ONE } from '@sluice/policy/values/decimal'
 import { ExactNumber, type JsonValue, quoteJson } from '@sluice/policy/values/json'
 import type { AnswerChange } from './answer-changes.ts'
 import { LedgerError } from './errors.ts'
-import {
-  JUDGED_ENTRIES_MAX,
-  REMEMBERED_SESSIONS_MAX,
-  TEXT_KEPT_LENGTH,
-  TEXT_LENGTH_MAX,
-} from './limits.ts'
+import { type FieldCodec, field, fields, list, plain, tuple } from './field-codec.ts'
+import { JUDGED_ENTRIES_MAX, TEXT_KEPT_LENGTH, TEXT_LENGTH_MAX } from './limits.ts'
 import {
   type DecisionEntry,
   digestText,
@@ -31,10 +27,6 @@ export const ENCODING_VERSION = 1
 /** The third field; numbers, so that a walk over the chain need not read further. */
 export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
 
-/**
- * Concatenated from texts, and what most calls share is encoded once: there are two of these for
- * every call.
- */
 export function encode(entry: LedgerEntry, seq: number): string {
   return toRecordText(seq, encodeBody(entry))
 }
@@ -45,16 +37,19 @@ export function toRecordText(seq: number, body: string): string {
 
 /** Encodes what follows the number of a record. A shared store numbers records itself. */
 export function encodeBody(entry: LedgerEntry): string {
-  const head = `,${KINDS[entry.kind]},${timeText(entry.atMs)}`
   switch (entry.kind) {
     case 'intent':
     case 'refusal':
-      return `${head},${encodeDecision(entry)}]`
+      return encodeDecision(entry, encodeShared(entry))
     case 'outcome':
-      return `${head},${outcomeText(entry, entry.intent)}]`
+      return `${headText(entry)},${outcomeText(entry, entry.intent)}]`
     case 'event':
-      return `${head},${encodeText(entry.name)},${JSON.stringify(json(entry.detail))}]`
+      return `${headText(entry)},${encodeText(entry.name)},${JSON.stringify(json(entry.detail))}]`
   }
+}
+
+function headText({ atMs, kind }: Pick<LedgerEntry, 'atMs' | 'kind'>): string {
+  return `,${KINDS[kind]},${timeText(atMs)}`
 }
 
 let lastMs = 0
@@ -70,19 +65,43 @@ function timeText(atMs: number): string {
   return lastTime
 }
 
-/**
- * Limits and shadow first: a restart reads no further. `unknown`, `parent` and `approval` are last and only written if
- * there is one: nearly every record ends before them, and those of older ledgers do.
- */
-function encodeDecision(of: DecisionEntry): string {
-  const { decision } = of
-  const { limits, shadow, guardrails } = decision
-  const values = inputsText(of.judged)
-  const digest = of.argsDigest === null ? 'null' : quoteJson(of.argsDigest)
-  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoteJson(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${lastText(of)}`
+/** What is different for every call. */
+type OwnFields = Pick<
+  DecisionEntry,
+  'atMs' | 'callId' | 'argsDigest' | 'unknown' | 'parent' | 'approval'
+>
+/** What calls of one session mostly share: who calls what, and the decision. */
+export type SharedFields = Omit<DecisionEntry, keyof OwnFields>
+
+/** The text of the shared fields, in front of the call's own and behind its id. */
+export interface SharedText {
+  readonly front: string
+  readonly back: string
 }
 
-function lastText({ unknown = false, parent, approval }: DecisionEntry): string {
+/**
+ * `unknown`, `parent` and `approval` are last and only written if there is one: nearly every record ends before them, and
+ * those of older ledgers do.
+ */
+export function encodeDecision(
+  own: OwnFields & Pick<LedgerEntry, 'kind'>,
+  { back, front }: SharedText,
+  argsDigest = own.argsDigest,
+): string {
+  const digest = argsDigest === null ? 'null' : quoteJson(argsDigest)
+  return `${headText(own)},${front},${quoteJson(own.callId)},${back},${digest}${lastText(own)}]`
+}
+
+export function encodeShared(of: SharedFields): SharedText {
+  return { front: FRONT.write(of), back: BACK.write(of) }
+}
+
+/** Whether both have the same `SharedText`. It may be false although they have. */
+export function isShared(one: SharedFields, other: SharedFields): boolean {
+  return BACK.isSame(one, other) && FRONT.isSame(one, other)
+}
+
+function lastText({ unknown = false, parent, approval }: OwnFields): string {
   if (approval !== undefined) {
     const parentText = parent === undefined ? 'null' : quoteJson(parent)
     return `,${unknown},${parentText},${quoteJson(approval)}`
@@ -95,91 +114,12 @@ function outcomeText(of: OutcomeEntry, intent: number): string {
   const { status, errorCode, digest, labels, givenBack } = of
   const code = errorCode === null ? 'null' : number(errorCode)
   const digestText = digest === null ? 'null' : quoteJson(digest)
-  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${digestText},${list(labels, encodeText)},${number(of.attempts)},${givenBack}${changesText(of.changes)}`
+  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${digestText},${TEXTS.write(labels)},${number(of.attempts)},${givenBack}${changesText(of.changes)}`
 }
 
 /** The last field, and only if there is something to say: nearly every outcome ends before it. */
 function changesText(changes: readonly AnswerChange[]): string {
-  if (changes.length === 0) return ''
-  return `,${list(changes, ({ change, kind, count }) => `["${change}",${encodeText(kind)},${number(count)}]`)}`
-}
-
-/** Who calls what, and the decision. */
-type DecisionFields = Omit<
-  DecisionEntry,
-  'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown' | 'parent' | 'approval'
->
-
-/** Encoded parts by session: calls of one session mostly share them. */
-const remembered = new Map<string, { readonly of: DecisionFields; readonly text: string }>()
-
-function whoAndWhat(of: DecisionFields): string {
-  const known = remembered.get(of.session)
-  if (known !== undefined && saysTheSame(known.of, of)) return known.text
-  const { principal, agent, session, server, method, name, category, policy, decision } = of
-  const fields = [
-    text(principal.id),
-    text(principal.kind),
-    agent === null ? null : text(agent),
-    text(session),
-    text(server),
-    text(method),
-    text(name),
-    category,
-    text(policy),
-    decision.action,
-    decision.code,
-    text(decision.rule),
-    text(decision.reason),
-  ]
-  const inner = JSON.stringify(fields).slice(1, -1)
-  if (remembered.size >= REMEMBERED_SESSIONS_MAX) remembered.clear()
-  remembered.set(session, { of, text: inner })
-  return inner
-}
-
-function saysTheSame(a: DecisionFields, b: DecisionFields): boolean {
-  return (
-    a.principal.id === b.principal.id &&
-    a.principal.kind === b.principal.kind &&
-    a.agent === b.agent &&
-    a.session === b.session &&
-    a.server === b.server &&
-    a.method === b.method &&
-    a.name === b.name &&
-    a.category === b.category &&
-    a.policy === b.policy &&
-    a.decision.action === b.decision.action &&
-    a.decision.code === b.decision.code &&
-    a.decision.rule === b.decision.rule &&
-    a.decision.reason === b.decision.reason
-  )
-}
-
-/** A key is never truncated: two counters must not become one. */
-function encodeCharge({ key, kind, windowMs, max, amount }: LimitCharge): string {
-  return `[${quoteJson(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
-}
-
-function shadowText({
-  rule,
-  action,
-  code,
-  reason,
-  limits,
-}: RecordedDecision['shadow'][number]): string {
-  return `[${encodeText(rule)},"${action}",${quoteJson(code)},${encodeText(reason)},${list(limits, encodeCharge)}]`
-}
-
-function guardrailText({ name, rule, action, undecided }: GuardrailMatch): string {
-  const word = action === undefined ? 'null' : `"${action}"`
-  return `[${encodeText(name)},${encodeText(rule)},${word},${undecided}]`
-}
-
-function list<Item>(items: readonly Item[], write: (item: Item) => string): string {
-  let inner = ''
-  for (const item of items) inner = inner === '' ? write(item) : `${inner},${write(item)}`
-  return `[${inner}]`
+  return changes.length === 0 ? '' : `,${CHANGES.write(changes)}`
 }
 
 /** Bounds belong to the policy: the same objects with every call. */
@@ -204,7 +144,19 @@ function inputsText(judged: DecisionInputs): string {
     throw createRecordError(
       `${names.length} values were judged, the limit is ${JUDGED_ENTRIES_MAX}`,
     )
-  return list(names, (name) => `[${encodeText(name)},${inputText(judged[name] as DecisionInput)}]`)
+  const values = names.map(
+    (name) => `[${encodeText(name)},${inputText(judged[name] as DecisionInput)}]`,
+  )
+  return `[${values.join(',')}]`
+}
+
+function isSameInputs(one: DecisionInputs, other: DecisionInputs): boolean {
+  const names = Object.keys(one)
+  const others = Object.keys(other)
+  return (
+    names.length === others.length &&
+    names.every((name, at) => name === others[at] && one[name] === other[name])
+  )
 }
 
 /**
@@ -223,10 +175,6 @@ function encodeText(value: string): string {
 }
 
 /** Truncated texts are objects, so that no complete text can imitate one. */
-function text(value: string): unknown {
-  return value.length <= TEXT_LENGTH_MAX ? value : shortened(value)
-}
-
 function shortened(value: string): unknown {
   if (value.length <= TEXT_LENGTH_MAX) return value
   return {
@@ -260,3 +208,70 @@ export function wallTime(atMs: number): number {
 function createRecordError(message: string): LedgerError {
   return new LedgerError('LEDGER_RECORD', message, 'this is a fault of ours: please report it')
 }
+
+const TEXT = plain(encodeText)
+/** A word of the gate's own, such as an action. */
+const WORD = plain((word: string) => `"${word}"`)
+const NUMBER = plain((value: number) => String(number(value)))
+const decimal = (toText: (value: Decimal) => string): FieldCodec<Decimal> => ({
+  write: (value) => `"${toText(value)}"`,
+  isSame: (one, other) => one === other || (one.units === other.units && one.scale === other.scale),
+})
+const NULLABLE_TEXT = plain((value: string | null) => (value === null ? 'null' : encodeText(value)))
+const TEXTS = list(TEXT)
+const CHANGES = list(
+  tuple<AnswerChange>([
+    field(({ change }) => change, WORD),
+    field(({ kind }) => kind, TEXT),
+    field(({ count }) => count, NUMBER),
+  ]),
+)
+const CHARGES = list(
+  tuple<LimitCharge>([
+    // A key is never truncated: two counters must not become one.
+    field(({ key }) => key, plain(quoteJson)),
+    field(({ kind }) => kind, WORD),
+    field(({ windowMs }) => windowMs, NUMBER),
+    field(({ max }) => max, decimal(boundText)),
+    field(({ amount }) => amount, decimal(amountText)),
+  ]),
+)
+const SHADOW = list(
+  tuple<RecordedDecision['shadow'][number]>([
+    field(({ rule }) => rule, TEXT),
+    field(({ action }) => action, WORD),
+    field(({ code }) => code, plain(quoteJson)),
+    field(({ reason }) => reason, TEXT),
+    field(({ limits }) => limits, CHARGES),
+  ]),
+)
+const GUARDRAILS = list(
+  tuple<GuardrailMatch>([
+    field(({ name }) => name, TEXT),
+    field(({ rule }) => rule, TEXT),
+    field(({ action }) => action ?? null, NULLABLE_TEXT),
+    field(({ undecided }) => undecided, plain(String)),
+  ]),
+)
+/** Limits and shadow first: a restart reads no further. */
+const FRONT = fields<SharedFields>([
+  field(({ decision }) => decision.limits, CHARGES),
+  field(({ decision }) => decision.shadow, SHADOW),
+])
+const BACK = fields<SharedFields>([
+  field(({ principal }) => principal.id, TEXT),
+  field(({ principal }) => principal.kind, TEXT),
+  field(({ agent }) => agent, NULLABLE_TEXT),
+  field(({ session }) => session, TEXT),
+  field(({ server }) => server, TEXT),
+  field(({ method }) => method, TEXT),
+  field(({ name }) => name, TEXT),
+  field(({ category }) => category, NULLABLE_TEXT),
+  field(({ policy }) => policy, TEXT),
+  field(({ decision }) => decision.action, WORD),
+  field(({ decision }) => decision.code, plain(quoteJson)),
+  field(({ decision }) => decision.rule, TEXT),
+  field(({ decision }) => decision.reason, TEXT),
+  field(({ decision }) => decision.guardrails, GUARDRAILS),
+  field(({ judged }) => judged, { write: inputsText, isSame: isSameInputs }),
+])

@@ -161,3 +161,20 @@ test('after a name was forgotten there is no row and no cache that opens its tok
   expect(names.tokenOf(ANN)).toBeUndefined()
   expect(names.know(ANN)).not.toBe(token)
 })
+
+test('a call like the last of its session has the same text, until the name has another token', () => {
+  const principal = { id: ANN, kind: 'grant' }
+  const call = (name: string): LedgerEntry => ({
+    ...decisionEntry(1, { principal, session: `${ANN}#0@17`, name, callId: 'person:k7' }),
+    kind: 'intent',
+  })
+  const [first] = names.tokensOf(ANN).concat(names.know(ANN))
+  const same = [hider.encode(call('a')), hider.encode(call('b')), hider.encode(call('a'))]
+  expect(same[2]).toBe(same[0])
+  expect(same[1]).toContain('"b"')
+  expect(same[2]).toContain('"person::k7"')
+  names.forget(names.tokensOf(ANN))
+  const after = hider.encode(call('a'))
+  expect(after).not.toContain(first)
+  expect(after).toContain(names.know(ANN))
+})

@@ -5,13 +5,21 @@
 import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { memoize } from '@sluice/policy/structures/memoize'
 import { isObject, type JsonValue } from '@sluice/policy/values/json'
-import { encodeBody } from './encoding.ts'
+import {
+  encodeBody,
+  encodeDecision,
+  encodeShared,
+  type SharedFields,
+  type SharedText,
+} from './encoding.ts'
 import { KeyedDigest } from './keyed-digest.ts'
 import { REMEMBERED_COUNTERS_MAX } from './limits.ts'
 import { type Names, TOKEN_START } from './names.ts'
 import type { DecisionEntry, LedgerEntry, RecordedDecision } from './record.ts'
+import { RememberedDecisions } from './remembered-decisions.ts'
 
-type HiddenNames = Pick<Names, 'know' | 'tokenOf'>
+type HiddenNames = Pick<Names, 'know' | 'tokenOf' | 'version'>
+type CallEntry = DecisionEntry & { readonly kind: 'intent' | 'refusal' }
 
 /** Members of events with a digest of arguments. */
 const DIGESTS: ReadonlySet<string> = new Set(['argsDigest', 'editedArgsDigest'])
@@ -35,6 +43,9 @@ const LOCAL = 'local'
 export class EntryHider {
   readonly #digest: KeyedDigest
   readonly #names: HiddenNames
+  readonly #remembered = new RememberedDecisions()
+  /** The version of the names with which they were hidden. */
+  #rememberedVersion = 0
   /** Tokens that were put into the entry. */
   #tokens = 0
   /** Texts of the entry have each start of a token twice. */
@@ -48,12 +59,42 @@ export class EntryHider {
 
   /** What follows the number of a record. */
   encode(entry: LedgerEntry): string {
-    this.#isEscaped = false
-    const body = encodeBody(this.#hide(entry))
-    if (countTokens(body) === this.#tokens) return body
+    const body =
+      entry.kind === 'outcome' || entry.kind === 'event'
+        ? this.#encodeOther(entry)
+        : this.#encodeCall(entry)
+    if (body !== undefined) return body
     // A text of somebody else looks like a token, and would be read as a name.
     this.#isEscaped = true
-    return encodeBody(this.#hide(escapeTokens(entry)))
+    const escaped = encodeBody(this.#hide(escapeTokens(entry)))
+    this.#isEscaped = false
+    return escaped
+  }
+
+  /** Returns undefined if a text of the entry looks like a token. */
+  #encodeCall(entry: CallEntry): string | undefined {
+    const { version } = this.#names
+    if (version !== this.#rememberedVersion) this.#remembered.clear()
+    this.#rememberedVersion = version
+    const shared = this.#remembered.find(entry) ?? this.#encodeShared(entry)
+    const { approval, callId, parent } = entry
+    if (shared === undefined || [callId, parent, approval].some(hasToken)) return undefined
+    return encodeDecision(entry, shared, this.#hideDigest(entry).argsDigest)
+  }
+
+  #encodeShared(entry: CallEntry): SharedText | undefined {
+    this.#tokens = 0
+    const shared = encodeShared(this.#hideShared(entry))
+    if (countTokens(shared.front) + countTokens(shared.back) !== this.#tokens) return undefined
+    this.#remembered.remember(entry, shared)
+    return shared
+  }
+
+  #encodeOther(entry: Exclude<LedgerEntry, CallEntry>): string | undefined {
+    const body = encodeBody(this.#hide(entry))
+    // Nearly every outcome has no text of somebody else.
+    const isOwn = entry.kind === 'outcome' && entry.labels.length + entry.changes.length === 0
+    return isOwn || countTokens(body) === this.#tokens ? body : undefined
   }
 
   /** The digest of arguments as records have it: made of the plain one (`digestText`). */
@@ -73,7 +114,7 @@ export class EntryHider {
     switch (entry.kind) {
       case 'intent':
       case 'refusal':
-        return this.#hideDecision(entry)
+        return { ...entry, ...this.#hideShared(entry), ...this.#hideDigest(entry) }
       case 'event':
         return { ...entry, detail: this.#hideDetail(entry.name, '', entry.detail) }
       case 'outcome':
@@ -81,14 +122,15 @@ export class EntryHider {
     }
   }
 
-  /** Field by field: a spread of an entry costs several times as much, and every call has one. */
-  #hideDecision(entry: DecisionEntry & { readonly kind: 'intent' | 'refusal' }): LedgerEntry {
-    const { argsDigest, decision, principal } = entry
+  #hideDigest({ argsDigest }: DecisionEntry): Pick<DecisionEntry, 'argsDigest'> {
+    return { argsDigest: argsDigest === null ? null : this.keyDigest(argsDigest) }
+  }
+
+  /** Field by field: a spread of an entry costs several times as much. */
+  #hideShared(entry: DecisionEntry): SharedFields {
+    const { decision, principal } = entry
     const id = this.#know(principal.id)
     return {
-      kind: entry.kind,
-      atMs: entry.atMs,
-      callId: entry.callId,
       principal: { id, kind: principal.kind },
       agent: entry.agent,
       session: this.#hideSession(entry.session, principal.id, id),
@@ -96,13 +138,9 @@ export class EntryHider {
       method: entry.method,
       name: entry.name,
       category: entry.category,
-      unknown: entry.unknown === true,
       policy: entry.policy,
       decision: this.#hideApprovers(this.#hideCounters(decision)),
       judged: entry.judged,
-      argsDigest: argsDigest === null ? null : this.keyDigest(argsDigest),
-      ...(entry.parent === undefined ? {} : { parent: entry.parent }),
-      ...(entry.approval === undefined ? {} : { approval: entry.approval }),
     }
   }
 
@@ -209,6 +247,10 @@ export class EntryHider {
 
 function isNobody(name: string): boolean {
   return name === LOCAL || name === ''
+}
+
+function hasToken(text: string | undefined): boolean {
+  return text?.includes(TOKEN_START) === true
 }
 
 function countTokens(text: string): number {

@@ -48,11 +48,17 @@ export class Names {
   readonly #tokens = new Map<string, string>()
   readonly #find: StatementSync
   readonly #add: StatementSync
+  #version = 0
 
   constructor(directory: string) {
     this.database = openDatabase(namesFile(directory))
     this.#find = this.database.prepare('SELECT token FROM names WHERE name = ? ORDER BY token')
     this.#add = this.database.prepare('INSERT INTO names VALUES (?, ?, ?)')
+  }
+
+  /** Another number whenever a name may have got another token. */
+  get version(): number {
+    return this.#version
   }
 
   /** The token of a caller or person, made if there is none. The row is stored before any record has the token. */
@@ -62,6 +68,7 @@ export class Names {
     const salt = randomBytes(32)
     const token = makeToken(name, salt)
     this.#add.run(token, name, salt)
+    this.#version++
     return this.#remember(name, token)
   }
 
@@ -88,6 +95,7 @@ export class Names {
       for (const { token, name, salt } of rows)
         add.run(token as string, name as string, salt as Uint8Array)
     })
+    this.#version++
   }
 
   /** Removes the name, and keeps that there was one. */
@@ -103,6 +111,7 @@ export class Names {
   /** Another gate has changed rows. */
   reload(): void {
     this.#tokens.clear()
+    this.#version++
   }
 
   close(): void {
