@@ -110,19 +110,52 @@ export class RunningPostgres {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
     give(folder)
     const data = join(folder, 'data')
-    const copy = join(dirname(realpathSync(this.#file)), 'pg_basebackup')
-    const how = ['-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync', '-U', 'sluice']
-    const [program, args] = asUser(copy, [...how, '-h', '127.0.0.1', '-p', String(port)])
-    // Not blocking: the relay in between may be of this process.
-    const copying = spawn(program, args, { cwd: folder, stdio: 'ignore' })
-    const code = await new Promise((resolve) => copying.once('exit', resolve))
-    if (code !== 0) throw new Error(`pg_basebackup ended with ${code}`)
+    await this.#copyFiles(data, port, ['-R'])
     const own = await freePort()
     const settings = `port = ${own}\nunix_socket_directories = '${folder}'\n`
     appendFileSync(join(data, 'postgresql.auto.conf'), settings)
     const standby = new RunningPostgres(this.#file, folder, own)
     await standby.start('ready to accept read-only connections')
     return standby
+  }
+
+  /** Copies its files, as a base backup; needs `hasArchive`. */
+  async backUp(): Promise<void> {
+    await this.#copyFiles(join(this.folder, 'backup'), this.port, [])
+  }
+
+  /** Puts the base backup in the place of its files and replays the archived log up to a named restore point. */
+  async restoreTo(point: string): Promise<void> {
+    const connections = new PostgresConnections(parsePostgresUrl(this.url()))
+    const ended = 'SELECT pg_walfile_name(pg_switch_wal()) AS name'
+    const [row] = await connections.query(ended, [], CREATE_DEADLINE_MS)
+    const archived = join(this.folder, 'wal', String(row?.name))
+    await until(() => existsSync(archived))
+    await connections.close()
+    await this.stop()
+    const data = join(this.folder, 'data')
+    rmSync(data, { recursive: true })
+    renameSync(join(this.folder, 'backup'), data)
+    const settings = [
+      `restore_command = 'cp ${join(this.folder, 'wal')}/%f %p'`,
+      `recovery_target_name = '${point}'`,
+      "recovery_target_action = 'promote'",
+    ]
+    appendFileSync(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`)
+    writeFileSync(join(data, 'recovery.signal'), '')
+    give(join(data, 'recovery.signal'))
+    await this.start()
+  }
+
+  /** A base backup into this folder, over the port. */
+  async #copyFiles(to: string, port: number, more: readonly string[]): Promise<void> {
+    const copy = join(dirname(realpathSync(this.#file)), 'pg_basebackup')
+    const how = ['-D', to, ...more, '-X', 'stream', '-c', 'fast', '--no-sync', '-U', 'sluice']
+    const [program, args] = asUser(copy, [...how, '-h', '127.0.0.1', '-p', String(port)])
+    // Not blocking: the relay in between may be of this process.
+    const copying = spawn(program, args, { cwd: dirname(to), stdio: 'ignore' })
+    const code = await new Promise((resolve) => copying.once('exit', resolve))
+    if (code !== 0) throw new Error(`pg_basebackup ended with ${code}`)
   }
 
   /** Makes a standby the primary server. */
@@ -159,10 +192,11 @@ export class RunningPostgres {
 export const CLUSTER_KEY = 'a key of the cluster with 32 characters or more'
 
 /** What tests do to the server loses nothing that it has written, killing it included: only with
- * `isDurable`, for measuring, it waits for the disk, which may take seconds on a shared machine. */
+ * `isDurable`, for measuring, it waits for the disk, which may take seconds on a shared machine. With `hasArchive`, its log is
+ * kept in `wal`, for `restoreTo`. */
 export async function startPostgres(
   file: string,
-  { isDurable = false } = {},
+  { hasArchive = false, isDurable = false } = {},
 ): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   give(folder)
@@ -178,6 +212,12 @@ export async function startPostgres(
     'wal_level = replica',
     `fsync = ${isDurable ? 'on' : 'off'}`,
   ]
+  if (hasArchive) {
+    const archive = join(folder, 'wal')
+    mkdirSync(archive)
+    give(archive)
+    settings.push('archive_mode = on', `archive_command = 'cp %p ${archive}/%f'`)
+  }
   writeFileSync(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`)
   give(join(data, 'postgresql.auto.conf'))
   const server = new RunningPostgres(file, folder, port)

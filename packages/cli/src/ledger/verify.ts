@@ -38,6 +38,8 @@ Examples:
                                                      an export with --encoded, without the ledger
   sluice ledger verify --store postgres://auditor@db/sluice --checkpoint gate-1.jsonl
                                                      the chains of all gates of a cluster
+  sluice ledger verify --store postgres://auditor@db/sluice --checkpoint gate-1.jsonl --restored gate-1:16500
+                                                     after the database was restored from a backup
 
 Exit code 0 if everything verifies, 1 if not.`
 
@@ -52,6 +54,10 @@ const OPTIONS = {
   '--tree': 'also verify the Merkle roots in the checkpoints; takes twice as long',
   '--proof <file>': 'only this proof of one record, against --checkpoint',
   '--store <address>': 'the chains of all gates in the shared store at postgres://…',
+  '--restored <gate:seq>': {
+    doc: 'with --store: a restore of the database that you know of, and the last record of the gate that the backup had',
+    many: true,
+  },
 } as const
 
 type Options = OptionsOf<typeof OPTIONS>
@@ -69,6 +75,11 @@ export const addLedgerVerify = defineCommand({
       const { verifyStore } = await import('./verify-store.ts')
       return verifyStore({ ...options, store: options.store }, output)
     }
+    if (options.restored !== undefined)
+      throw new ArgumentError(
+        '--restored needs --store',
+        'it is about a restored database of several gates',
+      )
     return options.proof === undefined ? verify(options, output) : verifyProof(options, output)
   },
 })

@@ -101,7 +101,11 @@ export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
   const rows = await moveRows(parts, store, identity)
   const charges = await moveCharges(parts, ledger, store)
   const principals = await moveLabels(target, store)
-  const [chain] = await verifyChains(target, [], (base) => checkDropped(base, undefined))
+  const [chain] = await verifyChains(target, {
+    noted: [],
+    restores: [],
+    checkBase: (base) => checkDropped(base, undefined),
+  })
   if (chain?.gate !== gate || chain.records !== records || chain.problems.length > 0)
     throw new Error(`the chain does not verify in the store: ${chain?.problems.join('; ')}`)
   return { records, rows, charges, principals }

@@ -51,7 +51,7 @@ function storeOf(...chains: readonly StoredChain[]): Pick<PostgresConnections, '
 
 async function problemsOf(store: Pick<PostgresConnections, 'query'>, ...noted: NotedHead[]) {
   const none = () => ({ add() {}, problems: () => [] })
-  const chains = await verifyChains(store, noted, none)
+  const chains = await verifyChains(store, { noted, restores: [], checkBase: none })
   return chains.flatMap(({ gate, problems }) => problems.map((one) => `${gate}: ${one}`))
 }
 
@@ -90,4 +90,35 @@ test('chains of two gates that change places are not those that were signed', as
 
 test('a gate whose key was replaced still has what the old one signed', async () => {
   expect(await problemsOf(storeOf({ ...a, key: 'its new key' }, b), ...signed)).toEqual([])
+})
+
+/** The chain after a restore to its first three records: it goes on with another key. */
+function restoredChain(key: string, records = 4): StoredChain {
+  const texts = Array.from({ length: records }, (_, n) => `[1,${n + 5},4,0,"other",{}]`)
+  const start = `[1,4,4,0,"start",{"signedBy":"${key}"}]`
+  return { gate: 'a', key, texts: [...a.texts.slice(0, 3), start, ...texts] }
+}
+
+test('P8: a restore is explained by somebody who knows of it, and only that restore', async () => {
+  const checkBase = () => ({ add() {}, problems: () => [] })
+  const noted = [headOf(a, 2), headOf(a, 5)]
+  const verify = async (chain: StoredChain, ...restores: { gate: string; seq: number }[]) =>
+    (await verifyChains(storeOf(chain), { noted, restores, checkBase }))[0]
+  const restored = restoredChain('key after it')
+  const unknown =
+    'signed up to record 2 with the key key of a; record 5, which it has signed too, is not in this chain, which goes on with another key from record 4'
+  expect(await verify(restored)).toMatchObject({ problems: [unknown], signed: 2 })
+  expect(await verify(restored, { gate: 'a', seq: 3 })).toMatchObject({
+    problems: [],
+    restored: { after: 3, through: 5 },
+    signedBy: [{ key: 'key of a', seq: 2 }],
+    signers: [{ key: 'key after it', seq: 4 }],
+  })
+  for (const seq of [1, 5, 7])
+    expect(await verify(restored, { gate: 'a', seq })).toMatchObject({ problems: [unknown] })
+  expect(await verify(restored, { gate: 'b', seq: 3 })).toMatchObject({ problems: [unknown] })
+  // Without a start under another key the end was cut off.
+  const cut = { ...a, texts: a.texts.slice(0, 3), key: 'another key' }
+  const problems = [unknown.replace(/, which goes on .*/, '')]
+  expect(await verify(cut, { gate: 'a', seq: 3 })).toMatchObject({ problems })
 })
