@@ -43,6 +43,10 @@ const SHELLS: Readonly<Record<string, (line: string, isSlow: boolean) => [string
     'bash',
     { command, description: 'Runs it', mode: 'sync', initial_wait: isSlow ? 2 : 20 },
   ],
+  opencode: (command, isSlow) => [
+    'bash',
+    { command, description: 'Runs it', timeout: isSlow ? 2_000 : 60_000 },
+  ],
   gemini: (command) => ['run_shell_command', { command, description: 'Runs it' }],
 }
 
@@ -73,7 +77,12 @@ const LINES: readonly SessionLine[] = [
     line: 'curl -s --retry 20 --retry-connrefused --retry-delay 1 localhost:3000/page.txt',
     reads: /served/,
   },
-  { name: '1 MB', line: 'head -c 1048576 /dev/zero | tr "\\0" x; echo', reads: /xxxxxxxx/ },
+  {
+    name: '1 MB',
+    line: 'head -c 1048576 /dev/zero | tr "\\0" x; echo',
+    // opencode stores what is too long, and shows no part of a line.
+    reads: /xxxxxxxx|output truncated/,
+  },
   { name: 'time-out', line: 'sleep 8; echo late', reads: /./, isSlow: true },
   { name: 'after it', line: 'echo still here', reads: /still here/ },
   {
