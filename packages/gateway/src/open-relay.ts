@@ -150,7 +150,7 @@ export class RelayOpener {
       policy: () => bound().policy,
       lease,
       log,
-      onInjection: this.#gate.config.alerts?.on.includes('injection')
+      onInjection: this.#gate.config.alerts.on.includes('injection')
         ? (tool, words) => this.#parts.onInjection({ ...ids, tool, words })
         : undefined,
       provenance: recall.provenance,

@@ -1,11 +1,11 @@
 // Alerts and limits for the console: what is watched, what was sent, a test message, and how full limits
 // are. The engine is in the gate (gateway/alerts).
 
-import type { AlertDelivery, AlertList } from '@sluice/gateway/alerts/alerts'
+import type { AlertDelivery } from '@sluice/gateway/alerts/alerts'
 import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import { LIMITS_SHOWN_MAX } from '@sluice/gateway/alerts/limits'
 import type { LimitInUse } from '@sluice/gateway/alerts/limits-in-use'
-import { isOngoing, type ListedAlert, listStored } from '@sluice/gateway/alerts/stored-alerts'
+import { isOngoing, type ListedAlert } from '@sluice/gateway/alerts/stored-alerts'
 import type { AlertsConfig } from '@sluice/gateway/config/alerts'
 import { clockNow } from '@sluice/gateway/start/open-alerts'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
@@ -34,8 +34,8 @@ export interface LimitView extends Omit<LimitInUse, 'key' | 'id'> {
 
 /** `GET /api/alerts`. */
 export interface AlertsView {
-  /** What this gate sends alerts for; null if its configuration has no `alerts`. */
-  readonly alerts: AlertsConfig | null
+  /** What this gate raises alerts for, and where it sends them. */
+  readonly alerts: AlertsConfig
   /** Alerts of all gates that share a store, the newest first. */
   readonly sent: readonly SentAlertView[]
   /** False if the shared store does not answer: alerts of other gates may be missing. */
@@ -86,7 +86,7 @@ export function alertsEndpoints(parts: AdminParts, reader: LedgerReader): Endpoi
       input: { note: required(textOrEmpty(400), 'what was done') },
       summary: 'say that this alert is handled, for everybody and the record',
       handle: async ({ input: { id, note }, person: { name: by } }) => {
-        const alert = (await listAlerts(parts)).alerts.find((one) => one.id === id)
+        const alert = (await parts.alerts.list()).alerts.find((one) => one.id === id)
         if (alert === undefined)
           throw new ApiError('API_NOT_FOUND', `no alert has the id \`${id}\``, 'see /api/alerts')
         const detail = { id, title: alert.title, by, note }
@@ -115,29 +115,18 @@ async function viewAlerts(parts: AdminParts, reader: LedgerReader): Promise<Aler
   // An alert may be about a ledger that cannot be read.
   const readHandled = async () => reader.ask('handledAlerts', undefined as never)
   const [{ alerts: sent, isComplete }, handled] = await Promise.all([
-    listAlerts(parts),
+    parts.alerts.list(),
     readHandled().catch(() => new Map<string, AlertHandling>()),
   ])
   const views = sent.map((one) => toView(one, handled.get(one.id)))
-  return { alerts: parts.alerts?.config ?? null, sent: views, isComplete }
-}
-
-/** A gate that sends none lists those of the others. */
-function listAlerts({ alerts, alertRows }: AdminParts): Promise<AlertList> {
-  return (
-    alerts?.list() ??
-    listStored(alertRows).then(
-      (stored) => ({ alerts: stored, isComplete: true }),
-      () => ({ alerts: [], isComplete: false }),
-    )
-  )
+  return { alerts: parts.alerts.config, sent: views, isComplete }
 }
 
 async function sendTest({ alerts }: AdminParts, by: string): Promise<AlertTest> {
-  if (alerts === undefined)
+  if (alerts.config.channels.length === 0)
     throw new ApiError(
       'API_REFUSED',
-      'this gate sends no alerts',
+      'this gate sends no alerts, it only shows them',
       'write `alerts: {}` in sluice.yaml, with a channel under `approvals`',
     )
   return { deliveries: await alerts.test(by) }

@@ -1,5 +1,5 @@
 // `alerts` of sluice.yaml: which alerts a person on duty gets, and over which of the channels that approvals
-// have. Called by config.ts.
+// have. The console shows them in any case. Called by config.ts.
 
 import { ALERT_KINDS } from '@sluice/access/approvals/alert'
 import { duration, integer, list, object, word } from '@sluice/policy/document/build-shape'
@@ -17,8 +17,9 @@ import { type ConfigValues, readFields, toMs } from './values.ts'
 export const ALERT_CHANNELS = ['webhook', 'email'] as const
 
 export interface AlertsConfig {
-  /** The kinds of alerts that are sent. */
+  /** The kinds of alerts that are raised. */
   readonly on: readonly string[]
+  /** Where they are sent; the console needs none. */
   readonly channels: readonly AlertChannelName[]
   /** At most one alert of a kind is sent in this time. */
   readonly everyMs: number
@@ -36,13 +37,13 @@ export const ALERTS = object('settings of alerts', {
   on: {
     shape: list(word(ALERT_KINDS), ALERT_KINDS.length),
     doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone, `hooks` a client with hooks made a call that its hooks did not announce, or another than was decided',
-    unset: 'all of them',
+    unset: 'all of them; without `alerts` all but `injection`',
     example: ['injection', 'definition', 'ledger'],
   },
   channels: {
     shape: list(word(ALERT_CHANNELS), ALERT_CHANNELS.length),
     doc: 'which channels of `approvals` alerts go out on; the console shows them in any case',
-    unset: 'all that `approvals` has',
+    unset: 'all that `approvals` has; without `alerts` none',
     example: ['email'],
   },
   every: {
@@ -67,20 +68,22 @@ export const ALERTS = object('settings of alerts', {
   },
 })
 
-/** Nothing if there is no such key: then no alerts are sent. */
+/** What costs each call is watched only if it is asked for. */
+const ON_BY_ITSELF = ALERT_KINDS.filter((kind) => kind !== 'injection')
+
+/** Without the key the console alone has alerts: nobody is sent a message that was not asked for. */
 export function readAlerts(
   map: LocatedMap,
   channels: ChannelsConfig,
   { problems }: ConfigValues,
-): { readonly alerts?: AlertsConfig } {
+): AlertsConfig {
   const node = findEntry(map, 'alerts')
-  if (node === undefined) return {}
+  const isSet = node !== undefined
   const has = ALERT_CHANNELS.filter((name) => channels[name] !== undefined)
   const read = readFields(ALERTS.fields, node)
-  const { channels: wanted = has } = read
-  const on: readonly string[] = read.on ?? ALERT_KINDS
+  const { channels: wanted = isSet ? has : [] } = read
   const missing = wanted.find((name) => !has.includes(name))
-  if (missing !== undefined)
+  if (isSet && missing !== undefined)
     problems.error(
       'CONFIG_CHANNEL',
       (findEntry(asMap(node), 'channels') ?? node).at,
@@ -88,13 +91,11 @@ export function readAlerts(
       'write `webhook` or `email` under `approvals`',
     )
   return {
-    alerts: {
-      on,
-      channels: ALERT_CHANNELS.filter((name) => wanted.includes(name)),
-      everyMs: toMs(read.every),
-      denialsPercent: read.denials,
-      limitPercent: read.limit,
-      verifyMs: toMs(read.verify),
-    },
+    on: read.on ?? (isSet ? ALERT_KINDS : ON_BY_ITSELF),
+    channels: ALERT_CHANNELS.filter((name) => wanted.includes(name)),
+    everyMs: toMs(read.every),
+    denialsPercent: read.denials,
+    limitPercent: read.limit,
+    verifyMs: toMs(read.verify),
   }
 }

@@ -28,6 +28,7 @@ ledger: { sync: full, record: judged }
     const { config, problems } = readConfig({ file: '/etc/sluice/sluice.yaml', text }, environment)
     expect(problems).toEqual([])
     expect(config).toEqual({
+      alerts: expect.objectContaining({ channels: [] }),
       writtenServers: {
         files: {
           command: ['npx', '-y', `\${PACKAGE}`, './w'],

@@ -128,7 +128,7 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   /** How approvers are notified of pending approvals outside this machine. */
   readonly channels: ChannelsConfig
   /** Undefined: none are sent. */
-  readonly alerts?: AlertsConfig
+  readonly alerts: AlertsConfig
   readonly pins: PinsConfig
   readonly processes: ProcessesConfig
   /** Without it, servers run unconfined where they cannot be isolated. */
@@ -228,7 +228,7 @@ class ConfigReader {
       issuers: readIssuers(map, names, this.#values),
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
       channels,
-      ...readAlerts(map, channels, this.#values),
+      alerts: readAlerts(map, channels, this.#values),
       stopWithinMs: millisecondsOf(map, 'stop_within') ?? toMs(STOP_WITHIN),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...pickDefined({

@@ -1,5 +1,5 @@
 // The verification of a gate's own ledger, as `sluice ledger verify` does it: when a person asks for it, and
-// regularly if the gate sends alerts. In a thread of its own: it takes minutes for a ledger of years, and no
+// regularly if alerts of `ledger` are on. In a thread of its own: it takes minutes for a ledger of years, and no
 // call waits for it.
 
 import { once } from 'node:events'

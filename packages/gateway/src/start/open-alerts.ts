@@ -1,5 +1,4 @@
-// The alerts of a gate that starts, if the configuration has `alerts`: what is watched, and the channels
-// they go out on.
+// The alerts of a gate that starts: what is watched, and the channels they go out on.
 
 import type { AlertChannel } from '@sluice/access/approvals/alert'
 import type { Ledger } from '@sluice/ledger/ledger'
@@ -32,15 +31,10 @@ export interface OpenAlertsParts
   readonly base: () => string | undefined
 }
 
-/** Opens the alerts; undefined if the configuration has none. */
-export function openAlerts(
-  parts: OpenAlertsParts,
-  closing: AsyncDisposableStack,
-): Alerts | undefined {
+export function openAlerts(parts: OpenAlertsParts, closing: AsyncDisposableStack): Alerts {
   const { config, channels, gate, ledger, cluster, log, base } = parts
-  if (config.alerts === undefined) return undefined
   const wanted = channels.filter(({ channel }) =>
-    config.alerts?.channels.some((name) => name === channel),
+    config.alerts.channels.some((name) => name === channel),
   )
   const { nowMs } = processClock
   const alerts = new Alerts({

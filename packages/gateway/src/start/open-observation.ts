@@ -1,7 +1,6 @@
 // Fourth step of a start: what looks at the gate while it runs. Verification of the ledger, alerts, the index
 // of queries, and retention.
 
-import type { AlertRows } from '@sluice/ledger/store/alert-rows'
 import { SqliteAlertRows } from '@sluice/ledger/store/sqlite/alert-rows'
 import type { Alerts } from '../alerts/alerts.ts'
 import { startRetention } from '../data/apply-retention.ts'
@@ -14,10 +13,8 @@ import type { GateData } from './open-data.ts'
 export interface GateObservation {
   /** Verifies the whole ledger in the background. */
   readonly verification: LedgerVerification
-  /** The alerts that were raised, of all gates that share a store. */
-  readonly alertRows: AlertRows
-  /** The alerts; undefined if the configuration has none. */
-  readonly alerts: Alerts | undefined
+  /** Raised by this gate, and listed of all gates that share a store. */
+  readonly alerts: Alerts
 }
 
 export function openObservation(
@@ -36,5 +33,5 @@ export function openObservation(
   closing.defer(() => index.close())
   const kept = { config: config.ledger, ledger, policies: () => policies.now, log }
   closing.defer(startRetention({ ...kept, sessions, approvals: approvals.engine }))
-  return { verification, alertRows: rows, alerts }
+  return { verification, alerts }
 }

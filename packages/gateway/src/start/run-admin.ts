@@ -10,7 +10,6 @@ import type { InstallationKey } from '@sluice/access/identity/keys/installation-
 import type { People } from '@sluice/access/identity/people/people'
 import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessions'
 import type { Names } from '@sluice/ledger/records/names'
-import type { AlertRows } from '@sluice/ledger/store/alert-rows'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { LedgerVerification } from '../data/ledger-verification.ts'
@@ -72,10 +71,7 @@ export interface AdminParts extends OperatedParts {
   readonly tools: StoredTools
   readonly newTools: NewTools
   readonly limits: LimitsInUse
-  /** The alerts; undefined if the configuration has none. */
-  readonly alerts: Alerts | undefined
-  /** Alerts of all gates that share a store. */
-  readonly alertRows: AlertRows
+  readonly alerts: Alerts
   readonly verification: LedgerVerification
   /** The approvals; undefined while no call can be held. */
   readonly approvals: ApprovalService | undefined

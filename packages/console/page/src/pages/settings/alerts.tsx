@@ -54,7 +54,7 @@ export function AlertSettings(): JSX.Element | null {
       ref={section}
       title="Alerts"
       side={
-        alerts !== null &&
+        alerts.channels.length > 0 &&
         mayAct(me, 'admin') && (
           <Button onPress={test} isDisabled={busy}>
             {busy ? 'Sending…' : 'Send a test'}
@@ -62,27 +62,26 @@ export function AlertSettings(): JSX.Element | null {
         )
       }
     >
-      {alerts === null ? (
+      <p>
+        {alerts.channels.length > 0
+          ? `Shown here and sent by ${alerts.channels.join(' and ')}`
+          : 'Shown here'}
+        , at most one of each kind in {span(alerts.everyMs / 1_000)}, for{' '}
+        {LIST.format(alerts.on.map((kind) => KINDS[kind] ?? kind))}.
+      </p>
+      {alerts.channels.length === 0 && (
         <p className="muted">
-          This gate sends none. Write <code>alerts: {'{}'}</code> in sluice.yaml, with a webhook or
-          e-mail under <code>approvals</code>.
+          To be sent a message as well, write <code>alerts: {'{}'}</code> in sluice.yaml, with a
+          webhook or e-mail under <code>approvals</code>. It then looks through all answers, too.
         </p>
-      ) : (
-        <>
-          <p>
-            Sent by {alerts.channels.join(' and ')}, at most one of each kind in{' '}
-            {span(alerts.everyMs / 1_000)}, for{' '}
-            {LIST.format(alerts.on.map((kind) => KINDS[kind] ?? kind))}.
-          </p>
-          <div role="status" className="stack">
-            {tested?.deliveries.map(({ channel, why }) => (
-              <Notice key={channel} kind={why === '' ? 'good' : 'bad'}>
-                {why === '' ? `The test was sent by ${channel}.` : `${channel}: ${why}`}
-              </Notice>
-            ))}
-          </div>
-        </>
       )}
+      <div role="status" className="stack">
+        {tested?.deliveries.map(({ channel, why }) => (
+          <Notice key={channel} kind={why === '' ? 'good' : 'bad'}>
+            {why === '' ? `The test was sent by ${channel}.` : `${channel}: ${why}`}
+          </Notice>
+        ))}
+      </div>
       {!isComplete && <AlertsMissing />}
       {sent.length > 0 && <SentAlerts sent={sent} />}
     </Panel>
