@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ACTIONS } from '../calls/actions.ts'
 import { compile } from '../compile/compile.ts'
-import { moveRule, type RuleMove } from './edit-rule.ts'
+import { moveRule, type RuleAlternative, type RuleMove } from './edit-rule.ts'
 
 const DOCUMENT = `# who may what
 version: 1
@@ -129,10 +129,7 @@ describe('a rule is moved by the smallest edit', () => {
 
 describe('H4: a rule with a condition', () => {
   const key = 'stripe/refund'
-  const move = (
-    to: 'allow' | 'deny' | 'require_approval',
-    also?: { argument: string; value: string },
-  ) => {
+  const move = (to: 'allow' | 'deny' | 'require_approval', also?: RuleAlternative) => {
     const made = moveRule(DOCUMENT, { section: 'tools', key, to, ...(also && { also }) })
     return 'text' in made ? /stripe\/refund: (.*)/.exec(made.text)?.[1] : made.refused
   }
@@ -143,14 +140,38 @@ describe('H4: a rule with a condition', () => {
     expect(move('allow')).toBe('the rule of `stripe/refund` has `when`')
   })
 
+  test('a bound among other conditions, and beside a limit, moves as a number', () => {
+    const rule = (when: string) =>
+      `version: 1\ndefault: deny\ntools:\n  a/b:\n    action: allow\n    when: ${when}\n    otherwise: require_approval\n    spend_limit: { max: 9, window: 1h, amount: args.amount }\n`
+    const ask = (when: string) => {
+      const from = { argument: 'amount', value: '200' }
+      const move = { section: 'tools', key: 'a/b', to: 'require_approval', from } as const
+      const made = moveRule(rule(when), move)
+      return 'text' in made ? /when: (.*)/.exec(made.text)?.[1] : made.refused
+    }
+    expect(ask('args.amount <= 100')).toBe('args.amount < 200')
+    expect(ask(`'args.amount <= 100 && args.currency == "EUR"'`)).toBe(
+      JSON.stringify('args.amount < 200 && args.currency == "EUR"'),
+    )
+    for (const when of ["'!(args.amount <= 100)'", "'args.amount <= 100 && args.amount <= 50'"])
+      expect(ask(when)).toBe('the rule of `a/b` has `when`')
+  })
+
   test('allows one more alternative, or a larger number', () => {
-    const widened = (also: { argument: string; value: string }) => move('allow', also)
+    const widened = (also: RuleAlternative) => move('allow', also)
     expect(widened({ argument: 'amount', value: '180.5' })).toBe(
       '{ action: allow, when: args.amount <= 180.5 }',
     )
     expect(widened({ argument: 'to', value: '"ann \\"x\\""' })).toBe(
       `{ action: allow, when: ${JSON.stringify('(args.amount <= 50) || args.to == "ann \\"x\\""')} }`,
     )
+    expect(widened({ argument: 'url', value: '"a.example"', by: 'host' })).toContain(
+      String.raw`(args.amount <= 50) || url(args.url).host == \"a.example\"`,
+    )
+    expect(widened({ argument: 'to', value: '"/srv/app"', by: 'folder' })).toContain(
+      String.raw`(args.amount <= 50) || path(args.to).within(\"/srv/app\")`,
+    )
+    expect(widened({ argument: 'to', value: '5', by: 'host' })).toContain('only a plain argument')
     expect(widened({ argument: 'to) || (true', value: '1' })).toBe(
       'only a plain argument can be compared, with a number or a text',
     )

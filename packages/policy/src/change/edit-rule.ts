@@ -23,9 +23,22 @@ export interface RuleMove {
   readonly to: Action
   /** Allow below this value of an argument, and `to` from there on. */
   readonly from?: { readonly argument: string; readonly value: string }
-  /** Keeps the condition of the rule, and allows also this: a number up to the value, or exactly this JSON text. */
-  readonly also?: { readonly argument: string; readonly value: string }
+  /** Keeps the condition of the rule, and allows also this. */
+  readonly also?: RuleAlternative
 }
+
+/** What a rule allows beside its condition. */
+export interface RuleAlternative {
+  readonly argument: string
+  /** A number up to which, or the JSON of a text: the text itself, a host, or a folder. */
+  readonly value: string
+  /** What the text is of the argument; `value` unless given. */
+  readonly by?: AlternativeKind | undefined
+}
+
+/** `host`: addresses on the host. `folder`: paths in the folder and below. */
+export const ALTERNATIVE_KINDS = ['value', 'host', 'folder'] as const
+type AlternativeKind = (typeof ALTERNATIVE_KINDS)[number]
 
 export type MoveResult = { readonly text: string } | { readonly refused: string }
 
@@ -98,8 +111,8 @@ function editFor(text: string, move: RuleMove): TextEdit | string {
   if (rule === undefined) return appendEntry(text, map, [`${keyText(key)}: ${to}`])
   if (isScalar(rule.value)) return replaced(rule.value, to)
   if (!isMap(rule.value)) return `the rule of \`${key}\` is written in another place`
-  const bound = findBound(rule.value, move)
-  if (bound !== undefined) return replaced(bound, conditionText(move.from))
+  const bound = move.from && editBound(rule.value, move, move.from)
+  if (bound !== undefined) return bound
   const wider = move.also && widen(rule.value, move.also)
   if (wider !== undefined) return wider
   const depends = DEPENDS.find((field) => findPair(rule.value as YAMLMap, field) !== undefined)
@@ -112,34 +125,53 @@ function editFor(text: string, move: RuleMove): TextEdit | string {
 }
 
 /** The condition of a rule that allows below another value of the same argument: only the value moves. */
-function findBound(rule: YAMLMap, { to, from }: RuleMove): Scalar | undefined {
+function editBound(
+  rule: YAMLMap,
+  { to }: RuleMove,
+  from: NonNullable<RuleMove['from']>,
+): TextEdit | undefined {
   const scalarOf = (field: string) => {
     const value = findPair(rule, field)?.value
     return isScalar(value) ? value : undefined
   }
   const when = scalarOf('when')
-  const [, argument] = BOUND.exec(String(when?.value)) ?? []
-  const isSame = argument !== undefined && argument === from?.argument
   const isPlain = scalarOf('action')?.value === 'allow' && scalarOf('otherwise')?.value === to
-  return isSame && isPlain && findPair(rule, 'spend_limit') === undefined ? when : undefined
+  const moved = when && moveBound(String(when.value), from.argument, conditionText(from))
+  return isPlain && when && moved !== undefined ? replaced(when, moved) : undefined
 }
 
-function isScalarText({ value }: NonNullable<RuleMove['also']>): boolean {
-  return VALUE.test(value) || typeof attempt(() => JSON.parse(value)) === 'string'
+/** A condition with another bound in place of the only one that it has on the argument, as a YAML scalar. */
+function moveBound(when: string, argument: string, bound: string): string | undefined {
+  const name = `args\\.${argument.replaceAll('.', '\\.')}`
+  const parts = when.split(
+    new RegExp(`(?<=^|\\(|&& |\\|\\| )${name} <=? \\d+(?:\\.\\d+)?(?=$|\\)| &&| \\|\\|)`),
+  )
+  // A negation turns a comparison round.
+  if (parts.length !== 2 || /!(?!=)/.test(when)) return undefined
+  const moved = parts.join(bound)
+  return moved === bound ? bound : JSON.stringify(moved)
+}
+
+function isScalarText({ value, by = 'value' }: RuleAlternative): boolean {
+  if (by === 'value' && VALUE.test(value)) return true
+  return typeof attempt(() => JSON.parse(value)) === 'string'
 }
 
 /** The condition of a rule that allows, with one more alternative; a bound on the same number moves. */
-function widen(rule: YAMLMap, { argument, value }: NonNullable<RuleMove['also']>) {
+function widen(rule: YAMLMap, { argument, value, by = 'value' }: RuleAlternative) {
   const when = findPair(rule, 'when')?.value
   const action = findPair(rule, 'action')?.value
   if (!isScalar(when) || !isScalar(action) || action.value !== 'allow') return undefined
-  const says = `args.${argument} ${VALUE.test(value) ? '<=' : '=='} ${value}`
-  const [, bound] = BOUND.exec(String(when.value)) ?? []
-  const isSame = bound === argument && VALUE.test(value)
-  return replaced(when, isSame ? says : JSON.stringify(`(${when.value}) || ${says}`))
+  const isNumber = by === 'value' && VALUE.test(value)
+  const says = {
+    value: `args.${argument} ${isNumber ? '<=' : '=='} ${value}`,
+    host: `url(args.${argument}).host == ${value}`,
+    folder: `path(args.${argument}).within(${value})`,
+  }[by]
+  const moved = isNumber ? moveBound(String(when.value), argument, says) : undefined
+  return replaced(when, moved ?? JSON.stringify(`(${when.value}) || ${says}`))
 }
 
-const BOUND = /^args\.([\w.]+) <=? [\d.]+$/
 const ARGUMENT = /^[A-Za-z_]\w{0,63}(\.[A-Za-z_]\w{0,63}){0,7}$/
 const VALUE = /^\d{1,15}(\.\d{1,15})?$/
 

@@ -156,7 +156,7 @@ function applyRule(
   first: boolean,
 ): void {
   const reason = describeProtection(ready.rule, condition)
-  if (action === 'require_approval') draft.asking.push(ask(ready, reason))
+  if (action === 'require_approval') draft.asking.push(ask(ready, reason, condition.truth))
   if (!first && !isStronger(action, draft.action)) return
   draft.action = action
   draft.pointer = ready.pointer
@@ -223,8 +223,11 @@ function describeProtection(
 function ask(
   { rule, pointer }: PreparedRule<Rule | Guardrail>,
   protection: string,
+  truth: ConditionResult,
 ): ApprovalRequirement {
-  const reason = protection === '' ? rule.reason : protection
+  // That a condition does not hold is left to the values of the call.
+  const own = truth.is === 'undecidable' ? getReason(rule, truth) : rule.reason
+  const reason = protection === '' ? own : protection
   return { rule: pointer, reason, ...rule.approval, says: toCanonicalRuleText(rule) }
 }
 

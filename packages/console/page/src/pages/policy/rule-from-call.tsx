@@ -18,12 +18,18 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { toChoices } from '../../ui/fields.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { GateText, UntrustedText } from '../../ui/text.tsx'
-import { NAME, type RuleSubject, VALUE } from './rule-subject.ts'
+import {
+  type Alternative,
+  listAlternatives,
+  NAME,
+  type RuleSubject,
+  VALUE,
+} from './rule-subject.ts'
 import { type PolicyTest, SaveDialog } from './save.tsx'
 
 export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
 
-/** An argument, and a number from or up to which, or the JSON of a text. */
+/** An argument, and a number from which on a person is asked. */
 interface ArgumentValue {
   readonly argument: string
   readonly value: string
@@ -144,11 +150,12 @@ function Drafted({ subject, action, document, from, onClose }: DraftedProps): JS
   const tool = `${subject.server}/${subject.name}`
   const [text, setText] = useState<string>()
   const [error, setError] = useState<ApiError>()
-  const [also, setAlso] = useState<ArgumentValue>()
+  const [also, setAlso] = useState<Alternative>()
   const { name, text: before } = document
   useEffect(() => {
     setError(undefined)
-    const move = { tool, to: action, from, also }
+    const { says: _, ...alternative } = also ?? { says: '' }
+    const move = { tool, to: action, from, also: also && alternative }
     post<PolicyDraft>('/policy/draft', { name, text: before, move }).then(
       (draft) => setText(draft.text),
       (fault) => setError(toApiError(fault)),
@@ -197,24 +204,16 @@ function Drafted({ subject, action, document, from, onClose }: DraftedProps): JS
 interface AllowAlsoProps {
   readonly subject: RuleSubject
   readonly onClose: () => void
-  readonly onChosen: (also: ArgumentValue) => void
+  readonly onChosen: (also: Alternative) => void
   /** Why the rule cannot simply allow. */
   readonly why: string
 }
 
-/** The rule has a condition, which stays: what this call has is allowed beside it. */
+/** The rule has a condition, which stays: what this call has is allowed besides, or a bound moves. */
 function AllowAlso({ subject, onClose, onChosen, why }: AllowAlsoProps): JSX.Element {
-  const { server, name, numbers, texts } = subject
-  const choices = [
-    ...numbers.map(([argument, value]) => ({
-      also: { argument, value },
-      says: `${argument} up to ${value}`,
-    })),
-    ...texts.map(([argument, value]) => ({
-      also: { argument, value: JSON.stringify(value) },
-      says: `${argument} is exactly “${value.slice(0, SHOWN_LENGTH)}”`,
-    })),
-  ].map((choice, at) => ({ ...choice, value: String(at) }))
+  const { server, name } = subject
+  const alternatives = listAlternatives(subject)
+  const choices = alternatives.map(({ says }, at) => ({ value: String(at), says }))
   if (choices.length === 0)
     return (
       <Dialog title="A rule from this call" onClose={onClose}>
@@ -231,8 +230,8 @@ function AllowAlso({ subject, onClose, onChosen, why }: AllowAlsoProps): JSX.Ele
         ]}
         confirm="See what it changes"
         onSubmit={({ which }) => {
-          const chosen = choices.find(({ value }) => value === which)
-          if (chosen !== undefined) onChosen(chosen.also)
+          const chosen = alternatives[Number(which)]
+          if (chosen !== undefined) onChosen(chosen)
         }}
       >
         <p>
@@ -243,8 +242,6 @@ function AllowAlso({ subject, onClose, onChosen, why }: AllowAlsoProps): JSX.Ele
     </Dialog>
   )
 }
-
-const SHOWN_LENGTH = 80
 
 function listNumericArguments(schema: string): string[] {
   return listDeclared(schema)
