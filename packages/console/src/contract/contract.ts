@@ -51,6 +51,7 @@ export type { AgentTurn, AgentTurns } from '../queries/agent-turns.ts'
 export type { BoardTool } from '../queries/board.ts'
 export type { CallExplanation, CallRecord } from '../queries/call-views.ts'
 export type { PolicyTestsDraft } from '../queries/draft-tests.ts'
+export type { PolicyProofs, TriedDecision } from '../queries/draft-trials.ts'
 export type { OutcomeCounts } from '../queries/histogram.ts'
 export type {
   CallHistogram,

@@ -8,7 +8,7 @@ import { makeDocument, type PolicyDocument } from '@sluice/gateway/state/documen
 import type { Policies } from '@sluice/gateway/state/policies'
 import { ACTIONS } from '@sluice/policy/calls/actions'
 import { CATEGORIES } from '@sluice/policy/calls/tools'
-import { moveRule } from '@sluice/policy/change/edit-rule'
+import { ALTERNATIVE_KINDS, moveRule } from '@sluice/policy/change/edit-rule'
 import {
   BOOLEAN,
   form,
@@ -52,7 +52,8 @@ const MOVE = object('a move', {
   also: {
     shape: object('an alternative', {
       argument: required(text(600), 'of the tool'),
-      value: required(text(2_000), 'a number up to which, or the JSON of just this text'),
+      value: required(text(2_000), 'a number up to which, or the JSON of a text'),
+      by: { shape: word(ALTERNATIVE_KINDS), doc: 'what the text is of it; `value` unless said' },
     }),
     doc: 'beside what the condition of the rule allows',
   },
@@ -80,6 +81,16 @@ const DRAFT = {
   replay: { shape: BOOLEAN, doc: 'try it on recorded calls' },
   days: { shape: integer(1, 30), doc: 'on those of so many; 1 unless said' },
   test: { shape: TEST, doc: 'a case to add' },
+  call: {
+    shape: object('a call', {
+      server: required(text(1_000), 'which server'),
+      name: required(text(1_000), 'which tool'),
+      principal: required(text(1_000), 'who calls: a grant, or `local`'),
+      args: required(text(100_000), 'the arguments as JSON'),
+    }),
+    doc: 'a call that is decided and not made',
+  },
+  prove: { shape: BOOLEAN, doc: 'prove the properties beside the document' },
 } as const
 
 /** `GET /api/policy`. */
@@ -132,7 +143,8 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       role: 'viewer',
       input: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
-      handle: async ({ input: { name, text, move, replay, days = 1, test } }) => {
+      handle: async ({ input }) => {
+        const { name, text, move, replay, days = 1, test, call, prove } = input
         if (!policies.documents.has(name))
           throw new ApiError('API_NOT_FOUND', `there is no policy \`${name}\``, 'see /api/policy')
         await flushTools()
@@ -142,6 +154,8 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
           text: move === undefined ? text : moved(text, move),
           replaySinceMs: replay === true ? nowMs() - days * REPLAY_MS : undefined,
           test,
+          call: call && { ...call, nowMs: nowMs() },
+          isProved: prove,
         })
       },
     }),

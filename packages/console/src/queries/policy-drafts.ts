@@ -24,6 +24,7 @@ import {
   type PolicyTestsDraft,
   runStoredCases,
 } from './draft-tests.ts'
+import { type PolicyProofs, proveDraft, type TriedDecision, tryCall } from './draft-trials.ts'
 import type { DraftRequest } from './read-requests.ts'
 
 /** What a text would mean. */
@@ -40,6 +41,10 @@ export interface PolicyDraft {
   readonly cases?: PolicyCasesResult
   /** Recorded calls under the new text; absent until asked for. */
   readonly replay?: ReplayView
+  /** A call under the new text and as it is in force; absent unless one was asked for that can be read. */
+  readonly tried?: { readonly draft: TriedDecision; readonly inForce: TriedDecision }
+  /** The properties beside the document under the new text; absent until asked for. */
+  readonly proofs?: PolicyProofs
 }
 
 /** What recorded calls would have got. */
@@ -85,7 +90,8 @@ export class PolicyDrafts {
   }
 
   /** What a policy text would change, compared with the policy in force. */
-  draft({ documents, name, text, replaySinceMs, test }: DraftRequest): PolicyDraft {
+  draft(request: DraftRequest): PolicyDraft {
+    const { documents, name, text, replaySinceMs, test, call, isProved } = request
     const before = new Map(documents)
     const { file } = before.get(name) as PolicyDocument
     const now = new Map(before).set(name, makeDocument(name, file, text))
@@ -102,6 +108,10 @@ export class PolicyDrafts {
     const old = compileDocuments(before).compiled?.policies.get(judging)
     if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
     const tools = this.#listTools()
+    const [tried, inForce] =
+      call === undefined
+        ? []
+        : [policy, old].map((one) => tryCall(one, call, { tools, nowMs: call.nowMs }))
     const id = idOfDocument(judging, now.get(judging)?.text ?? '', policy)
     return {
       ...view,
@@ -126,6 +136,8 @@ export class PolicyDrafts {
             ),
             cases: runStoredCases(file, policy, tools),
           }),
+      ...(tried && inForce && { tried: { draft: tried, inForce } }),
+      ...(isProved === true && { proofs: proveDraft(file, policy, tools) }),
       ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
     }
   }

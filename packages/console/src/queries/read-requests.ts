@@ -6,6 +6,7 @@ import type { ExportFormat } from '@sluice/ledger/export/forms'
 import type { CallWithOutcome, Query } from '@sluice/ledger/query/query'
 import type { NewCase } from '@sluice/policy/cases/add-case'
 import type { CallContext } from './call-views.ts'
+import type { TriedCall } from './draft-trials.ts'
 
 /** Where a recorded call is found. */
 export interface CallAddress {
@@ -32,6 +33,10 @@ export interface DraftRequest {
   readonly replaySinceMs?: number | undefined
   /** Also added to the document's cases. */
   readonly test?: NewCase | undefined
+  /** Also decided, under the text and as it is in force. */
+  readonly call?: (TriedCall & { readonly nowMs: number }) | undefined
+  /** The properties beside the document are proved, too. */
+  readonly isProved?: boolean | undefined
 }
 
 export interface ExportPageRequest {

@@ -6,12 +6,14 @@ import type {
   PolicyDocumentView,
   PolicyVersion,
   PolicyView,
+  ToolPage,
 } from '../../../../src/contract/contract.ts'
-import { get } from '../../api.ts'
+import { formatQuery, get } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
+import { splitTool } from '../../ui/call-counts.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
@@ -22,6 +24,7 @@ import { Loaded } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date } from '../../ui/words.ts'
+import { TryCall } from '../servers/try-call.tsx'
 import type { Schema } from './complete.ts'
 import { keepDraft, type RuleMove, useDraft } from './draft.ts'
 import { SaveDialog } from './save.tsx'
@@ -81,6 +84,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
   const [saving, setSaving] = useState(false)
   const [past, setPast] = useState(false)
   const [line, setLine] = useState<number>()
+  const [tried, setTried] = useState<string>()
   const may = mayAct(me, 'policy-manager')
   const board = draft.meaning?.board
   const problems = useMemo(() => draft.meaning?.problems ?? [], [draft.meaning])
@@ -109,27 +113,42 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         <Button kind="quiet" onPress={() => setPast(true)}>
           <Icon name="history" /> History
         </Button>
-        <Button kind="quiet" isDisabled={!draft.changed} onPress={() => draft.edit(document.text)}>
-          Undo all
-        </Button>
-        <Button
-          kind="primary"
-          isDisabled={isFixed || (!draft.changed && document.inForce)}
-          onPress={() => setSaving(true)}
-        >
-          {document.versioned
-            ? 'Make a patch…'
-            : draft.changed || document.inForce
-              ? 'Save…'
-              : 'Apply…'}
-        </Button>
+        {may && (
+          <Button
+            kind="quiet"
+            isDisabled={!draft.changed}
+            onPress={() => draft.edit(document.text)}
+          >
+            Undo all
+          </Button>
+        )}
+        {may && (
+          <Button
+            kind="primary"
+            isDisabled={isFixed || (!draft.changed && document.inForce)}
+            onPress={() => setSaving(true)}
+          >
+            {document.versioned
+              ? 'Make a patch…'
+              : draft.changed || document.inForce
+                ? 'Save…'
+                : 'Apply…'}
+          </Button>
+        )}
       </PageHead>
       <Banners fixed={document.fixed} why={why} />
       <div className="split policy-body">
         {board === undefined ? (
           <Loading />
         ) : (
-          <ToolTable board={board} filter={filter} mayMove={may} onMove={move} onShow={showRule} />
+          <ToolTable
+            board={board}
+            filter={filter}
+            mayMove={may}
+            onMove={move}
+            onTry={setTried}
+            onShow={showRule}
+          />
         )}
         <div className="stack editor-side">
           <Suspense fallback={<div className="card editor" />}>
@@ -146,6 +165,13 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
           <Problems problems={problems} onShow={setLine} />
         </div>
       </div>
+      {tried !== undefined && (
+        <DraftTrial
+          tool={tried}
+          draft={{ name: document.name, text: draft.text }}
+          onClose={() => setTried(undefined)}
+        />
+      )}
       {saving && (
         <SaveDialog
           document={document}
@@ -172,6 +198,19 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
       )}
     </div>
   )
+}
+
+interface DraftTrialProps {
+  /** `<server>/<tool>`. */
+  readonly tool: string
+  readonly draft: { readonly name: string; readonly text: string }
+  readonly onClose: () => void
+}
+
+function DraftTrial({ tool, draft, onClose }: DraftTrialProps): JSX.Element | null {
+  const { value } = useResource<ToolPage>(`/tool${formatQuery(splitTool(tool))}`)
+  if (value === undefined) return null
+  return <TryCall tool={value} draft={draft} onClose={onClose} />
 }
 
 async function keepOverNewest(name: string, text: string): Promise<void> {

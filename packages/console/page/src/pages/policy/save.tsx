@@ -6,6 +6,7 @@ import { type JSX, useEffect, useState } from 'react'
 import type {
   PolicyDocumentView,
   PolicyDraft,
+  PolicyProofs,
   PolicyTestsDraft,
   SavedPolicy,
 } from '../../../../src/contract/contract.ts'
@@ -18,6 +19,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { DataTable } from '../../ui/panel.tsx'
 import { GateText, UntrustedText } from '../../ui/text.tsx'
@@ -90,6 +92,7 @@ export function SaveDialog(props: SaveDialogProps): JSX.Element {
         )}
         <SelectField label="Try it on" value={days} onChange={setDays} choices={DAYS} />
         <Diff before={isApply ? document.textInForce : document.text} after={text} />
+        <Prove name={name} text={text} />
         {tests !== undefined && <Tests tests={tests} />}
         {isStale && onReload !== undefined && (
           <div className="row">
@@ -102,6 +105,63 @@ export function SaveDialog(props: SaveDialogProps): JSX.Element {
     </Dialog>
   )
 }
+
+/** The properties beside the document, over every known tool and every branch of the text. */
+function Prove({ name, text }: { name: string; text: string }): JSX.Element {
+  const [proofs, setProofs] = useState<PolicyProofs | 'busy'>()
+  const prove = () => {
+    setProofs('busy')
+    post<PolicyDraft>('/policy/draft', { name, text, prove: true }).then(
+      (draft) => setProofs(draft.proofs),
+      (error) => {
+        setProofs(undefined)
+        complain(error)
+      },
+    )
+  }
+  if (proofs === undefined || proofs === 'busy')
+    return (
+      <div>
+        <Button onPress={prove} isDisabled={proofs === 'busy'}>
+          <Icon name="policy" /> {proofs === 'busy' ? 'Proving…' : 'Prove its properties'}
+        </Button>
+      </div>
+    )
+  const { file, why, properties } = proofs
+  if (why !== '')
+    return (
+      <Notice kind="warn">
+        Nothing is proved: <UntrustedText text={file} className="mono" />: {why}.{' '}
+        <code>sluice policy prove --help</code> has an example.
+      </Notice>
+    )
+  return (
+    <ul className="stack" aria-label="Properties">
+      {properties.map((one) => (
+        <li key={one.name}>
+          <OutcomeBadge
+            word={PROOF_WORDS[one.result]}
+            says={one.result === 'nothing' ? 'about no known tool' : one.result}
+          />{' '}
+          <UntrustedText text={one.name} className="strong" />{' '}
+          <span className="muted small">{plural(one.tools, 'tool')}</span>
+          {one.against.map(({ tool, says }) => (
+            <div key={tool} className="small">
+              <UntrustedText text={`${tool}: ${says}`} className="mono" />
+            </div>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const PROOF_WORDS = {
+  proved: 'allow',
+  refuted: 'deny',
+  'not proved': 'ask',
+  nothing: 'hide',
+} as const
 
 const WHY: FormField = {
   name: 'why',

@@ -47,12 +47,14 @@ interface ToolTableProps {
   readonly filter: string
   readonly mayMove: boolean
   readonly onMove: (move: RuleMove) => void
+  /** Tries a call of `<server>/<tool>` under the text. */
+  readonly onTry: (tool: string) => void
   /** Shows where the text has it. */
   readonly onShow: (name: string) => void
 }
 
 export function ToolTable(props: ToolTableProps): JSX.Element {
-  const { board, filter, mayMove, onMove, onShow } = props
+  const { board, filter, mayMove, onMove, onTry, onShow } = props
   const common = useMemo(() => findCommon(board.tools), [board])
   const day = useResource<Overview>(`/overview${formatQuery(DAY)}`).value
   const calls = useMemo(
@@ -67,8 +69,8 @@ export function ToolTable(props: ToolTableProps): JSX.Element {
     )
   }, [board, filter])
   const columns = useMemo(
-    () => listColumns({ calls, common, onMove: mayMove ? onMove : undefined }),
-    [calls, common, mayMove, onMove],
+    () => listColumns({ calls, common, onMove: mayMove ? onMove : undefined, onTry }),
+    [calls, common, mayMove, onMove, onTry],
   )
   return (
     <section className="card tool-table" aria-label="Decisions">
@@ -96,14 +98,15 @@ interface ColumnParts {
   /** Guardrails of every tool. */
   readonly common: readonly string[]
   readonly onMove: ((move: RuleMove) => void) | undefined
+  readonly onTry: (tool: string) => void
 }
 
-function listColumns({ calls, common, onMove }: ColumnParts): Column<PolicyRow>[] {
+function listColumns({ calls, common, onMove, onTry }: ColumnParts): Column<PolicyRow>[] {
   return [
     {
       key: 'tool',
       head: 'Tool',
-      width: 'minmax(150px, 1.4fr)',
+      width: 'minmax(180px, 2fr)',
       cell: ({ server, name, lock }) => (
         <span className="row line cut" title={lock}>
           <TextLine text={server === '' ? name : `${server}/${name}`} className="strong" />
@@ -113,7 +116,7 @@ function listColumns({ calls, common, onMove }: ColumnParts): Column<PolicyRow>[
     {
       key: 'class',
       head: 'Class',
-      width: '150px',
+      width: '178px',
       isExtra: true,
       cell: ({ server, category, unknown, risk }) =>
         server !== '' && (
@@ -127,7 +130,7 @@ function listColumns({ calls, common, onMove }: ColumnParts): Column<PolicyRow>[
       key: 'decision',
       head: 'Decision',
       width: '112px',
-      cell: (row) => <Decision row={row} onMove={onMove} />,
+      cell: (row) => <Decision row={row} onMove={onMove} onTry={onTry} />,
     },
     {
       key: 'rule',
@@ -161,11 +164,12 @@ function listColumns({ calls, common, onMove }: ColumnParts): Column<PolicyRow>[
 interface DecisionProps {
   readonly row: PolicyRow
   readonly onMove: ColumnParts['onMove']
+  readonly onTry: ColumnParts['onTry']
 }
 
-function Decision({ row, onMove }: DecisionProps): JSX.Element {
-  const { decision, condition, id, move } = row
-  const says = `${condition === '' ? '' : 'if…: '}${DECISIONS.find(({ action }) => action === decision)?.says}`
+function Decision({ row, onMove, onTry }: DecisionProps): JSX.Element {
+  const { decision, condition, id, server, move } = row
+  const says = `${DECISIONS.find(({ action }) => action === decision)?.says}${condition === '' ? '' : ', if…'}`
   const badge = <OutcomeBadge word={toOutcomeLabel(decision)} says={says} />
   if (onMove === undefined) return badge
   const entries = DECISIONS.map(({ action, says }) => ({
@@ -174,7 +178,13 @@ function Decision({ row, onMove }: DecisionProps): JSX.Element {
     onPress: () => onMove(move(action)),
   }))
   return (
-    <MenuButton label={`Decision for ${id}`} sections={{ 'Every call': entries }}>
+    <MenuButton
+      label={`Decision for ${id}`}
+      sections={{
+        'Every call': entries,
+        'This text': server === '' ? [] : [{ says: 'Try a call…', onPress: () => onTry(id) }],
+      }}
+    >
       {badge}
     </MenuButton>
   )
@@ -204,7 +214,7 @@ function toRow({ column, ...tool }: BoardTool): PolicyRow {
 
 /** The gate's own tools for agents are many, and seldom what one looks for: they come last. */
 function byServer(one: PolicyRow, other: PolicyRow): number {
-  const isOwn = ({ name }: PolicyRow) => Number(name.startsWith('wasm_agent_'))
+  const isOwn = ({ name }: PolicyRow) => Number(/^wasm_(agent|gallery)_/.test(name))
   return isOwn(one) - isOwn(other) || (one.id < other.id ? -1 : 1)
 }
 

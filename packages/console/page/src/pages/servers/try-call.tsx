@@ -1,10 +1,10 @@
 // Tries a call of a tool: a field for each argument that its schema declares, under a grant of one's
-// choice, and what would be decided on it. The call is not made.
+// choice, and what would be decided on it, also under a text that is being edited. The call is not made.
 
 import type { GrantList } from '@sluice/access/identity/grant-fields'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { type JSX, useMemo, useState } from 'react'
-import type { ToolPage } from '../../../../src/contract/contract.ts'
+import type { PolicyDraft, ToolPage, TriedDecision } from '../../../../src/contract/contract.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { Form, type FormField, type FormValues } from '../../ui/ask.tsx'
@@ -15,24 +15,26 @@ import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
 import { GateText } from '../../ui/text.tsx'
 import { formatPointer } from '../../ui/words.ts'
 
-/** The answer of `POST /api/decide`. */
-interface ToldDecision {
-  readonly action: string
-  readonly code: string
-  readonly reason: string
-  readonly rule: string
-}
-
 interface ArgumentField {
   readonly name: string
   readonly kind: 'text' | 'number' | 'boolean' | 'json'
   readonly isRequired: boolean
 }
 
-export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void }): JSX.Element {
+/** What is decided, by where it is. */
+type Decisions = Readonly<Record<string, TriedDecision>>
+
+interface TryCallProps {
+  readonly tool: ToolPage
+  /** A text that is being edited; undefined if the gate is asked. */
+  readonly draft?: { readonly name: string; readonly text: string }
+  readonly onClose: () => void
+}
+
+export function TryCall({ tool, draft, onClose }: TryCallProps): JSX.Element {
   const { server, name } = tool
   const { value } = useResource<GrantList>('/grants')
-  const [result, setResult] = useState<ToldDecision>()
+  const [result, setResult] = useState<Decisions>()
   const fields = useMemo(() => readFields(tool.inputSchema), [tool.inputSchema])
   const principals = [
     ...(value?.localUser === true ? ['local'] : []),
@@ -51,8 +53,12 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
   }
   const send = async (values: FormValues) => {
     const principal = values[AS] ?? ''
-    const body = { server, name, principal, args: writeArguments(fields, values) }
-    setResult(await post<ToldDecision>('/decide', body))
+    const call = { server, name, principal, args: writeArguments(fields, values) }
+    if (draft === undefined)
+      return setResult({ Decision: await post<TriedDecision>('/decide', call) })
+    const { tried } = await post<PolicyDraft>('/policy/draft', { ...draft, call })
+    if (tried === undefined) throw new Error('The text has errors.')
+    setResult({ 'Under your text': tried.draft, 'As it is in force': tried.inForce })
   }
   return (
     <Dialog title={`Try ${server}/${name}`} onClose={onClose} wide>
@@ -63,20 +69,21 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
         onSubmit={send}
       >
         <p className="muted">
-          Decided as the first call of a new session: nothing is sent, held or counted. The ledger
-          says that you asked.
+          Decided as the first call of a new session: nothing is sent, held or counted.{' '}
+          {draft === undefined && 'The ledger says that you asked.'}
         </p>
       </Form>
-      {result !== undefined && (
-        <section className="stack" aria-label="Decision">
+      {Object.entries(result ?? {}).map(([title, { action, code, rule, reason }]) => (
+        <section key={title} className="stack" aria-label={title}>
+          <h3>{title}</h3>
           <div className="row">
-            <OutcomeBadge word={toOutcomeLabel(result.action)} />
-            <code>{result.code}</code>
-            {result.rule !== '' && <span className="muted">rule {formatPointer(result.rule)}</span>}
+            <OutcomeBadge word={toOutcomeLabel(action)} />
+            <code>{code}</code>
+            {rule !== '' && <span className="muted">rule {formatPointer(rule)}</span>}
           </div>
-          {result.reason !== '' && <GateText text={result.reason} />}
+          {reason !== '' && <GateText text={reason} />}
         </section>
-      )}
+      ))}
     </Dialog>
   )
 }
