@@ -2,15 +2,26 @@
 // (the page's own rules forbid inline script and style). Called by scripts/build-console.ts.
 
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 // Whoever calls it, a test among them: the page is what users get.
 process.env.NODE_ENV = 'production'
 
+/** The page is in English: the library leaves out a language whose messages are null. */
+const ENGLISH_ALONE: Plugin = {
+  name: 'english alone',
+  load: {
+    filter: {
+      id: /[\\/]react-(aria|stately|aria-components)[\\/].*[\\/]intl[\\/](?:.*[\\/])?(?!en-US)[\w-]+\.m?js$/,
+    },
+    handler: () => 'export default null',
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [react()],
+  plugins: [react(), ENGLISH_ALONE],
   build: {
     outDir: '../../../dist/sluice/dist/console',
     emptyOutDir: true,
@@ -18,7 +29,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Few requests for the first page: it and what pages share are one chunk, and all styles are one sheet.
+    // Few requests: the first page and what pages share are one chunk, the other pages another, and all styles one
+    // sheet.
     cssCodeSplit: false,
     rolldownOptions: {
       output: {
@@ -27,6 +39,10 @@ export default defineConfig({
             {
               name: 'index',
               test: /node_modules[\\/](?!@codemirror|@lezer|style-mod|w3c|crelt)|packages[\\/](?!console[\\/]page[\\/])|page[\\/]src[\\/](ui[\\/]|(?!palette)[\w-]+\.tsx?$|pages[\\/](overview|approvals)[\\/](?!alert\.tsx))/,
+            },
+            {
+              name: 'pages',
+              test: /page[\\/]src[\\/](palette|pages[\\/](?!policy[\\/](editor|complete)\.))/,
             },
           ],
         },

@@ -1,7 +1,11 @@
 // The command palette (Ctrl or Cmd and K): pages, commands, servers, tools, agents, callers and a search
 // of the ledger, by typing; and the list of shortcuts (?).
 
-import { type JSX, useEffect, useMemo, useState } from 'react'
+import { type JSX, useMemo, useState } from 'react'
+import { Autocomplete } from 'react-aria-components/Autocomplete'
+import { Input } from 'react-aria-components/Input'
+import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
+import { TextField } from 'react-aria-components/TextField'
 import type {
   LedgerNames,
   ListedAgentView,
@@ -20,6 +24,7 @@ import { UntrustedText } from './ui/text.tsx'
 import { chooseZone, chosenZone } from './zone.ts'
 
 const SHOWN_MAX = 20
+const WANTED = 'Page, command, server, tool, agent, caller or text'
 
 interface PaletteItem {
   readonly kind: string
@@ -42,7 +47,6 @@ interface PaletteProps {
 
 export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
   const [text, setText] = useState('')
-  const [at, setAt] = useState(0)
   const servers = useResource<{ servers: ServerView[] }>('/servers').value?.servers
   const tools = useResource<{ tools: ToolView[] }>('/tools').value?.tools
   const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
@@ -81,10 +85,6 @@ export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
   const search = { kind: 'Ledger', name: `Search calls for “${text}”` }
   const shown =
     text === '' ? matches : [...matches, { ...search, to: `/ledger${formatQuery({ text })}` }]
-  const current = Math.min(at, shown.length - 1)
-  useEffect(() => {
-    document.getElementById(`palette-${current}`)?.scrollIntoView({ block: 'nearest' })
-  }, [current])
   const follow = (item: PaletteItem | undefined) => {
     if (item === undefined) return
     onClose()
@@ -93,50 +93,29 @@ export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
   }
   return (
     <Dialog title="Go to" onClose={onClose}>
-      <input
-        autoFocus
-        className="input"
-        role="combobox"
-        aria-label="Page, command, server, tool, agent, caller or text"
-        aria-expanded="true"
-        aria-controls="palette-list"
-        aria-activedescendant={`palette-${current}`}
-        placeholder="Page, command, server, tool, agent, caller or text"
-        autoComplete="off"
-        spellCheck={false}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value)
-          setAt(0)
-        }}
-        onKeyDown={(event) => {
-          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-          if (step !== undefined) {
-            event.preventDefault()
-            setAt((current + step + shown.length) % shown.length)
-          } else if (event.key === 'Enter') follow(shown[current])
-        }}
-      />
-      <div id="palette-list" role="listbox" aria-label="Results" className="scroll low">
-        {shown.map((item, index) => (
-          <button
-            type="button"
-            role="option"
-            key={`${item.kind} ${item.name} ${item.id ?? ''}`}
-            id={`palette-${index}`}
-            aria-selected={index === current}
-            tabIndex={-1}
-            className="line-button spread"
-            onClick={() => follow(item)}
-          >
-            <UntrustedText text={item.name} className="cut" />
-            <span className="muted small">{item.kind}</span>
-          </button>
-        ))}
-      </div>
+      <Autocomplete inputValue={text} onInputChange={setText}>
+        <TextField aria-label={WANTED} autoFocus>
+          <Input className="input" placeholder={WANTED} spellCheck={false} />
+        </TextField>
+        <ListBox
+          aria-label="Results"
+          className="menu scroll low"
+          items={shown.map((item) => ({ item, id: keyOf(item) }))}
+          onAction={(key) => follow(shown.find((item) => keyOf(item) === key))}
+        >
+          {({ item: { name, kind } }) => (
+            <ListBoxItem textValue={name} className="menu-item row line spread">
+              <UntrustedText text={name} className="cut" />
+              <span className="muted small">{kind}</span>
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Autocomplete>
     </Dialog>
   )
 }
+
+const keyOf = ({ kind, name, id = '' }: PaletteItem): string => `${kind} ${name} ${id}`
 
 /** What can be done from every page. */
 function useCommands(): readonly PaletteItem[] {

@@ -32,11 +32,12 @@ export function toLines({
   return { times, lines }
 }
 
-/** Those that were not simply allowed; empty if there are none. */
+/** Those that were not simply allowed, to be seen beside those that were; empty if there are only the ones or the others. */
 export function pickRefusals(lines: readonly PlotLine[]): PlotLine[] {
   const others = lines.filter(({ says }) => says !== 'allow')
-  const isAny = others.some(({ values }) => values.some((value) => (value ?? 0) > 0))
-  return isAny ? others : []
+  const isAny = (some: readonly PlotLine[]) =>
+    some.some(({ values }) => values.some((value) => (value ?? 0) > 0))
+  return isAny(others) && isAny(lines.filter(({ says }) => says === 'allow')) ? others : []
 }
 
 /** A tool is named `server/name`; a name may have slashes. */

@@ -17,7 +17,7 @@ export function CallPlots({ data, label, height, onSelect }: CallPlotsProps): JS
   const refusals = useMemo(() => pickRefusals(lines), [lines])
   const common = { times, unit: short, onSelect }
   return (
-    <>
+    <div className="plots">
       <Plot {...common} label={label} height={height} lines={lines} />
       {refusals.length > 0 && (
         <Plot
@@ -27,8 +27,8 @@ export function CallPlots({ data, label, height, onSelect }: CallPlotsProps): JS
           lines={refusals}
         />
       )}
-    </>
+    </div>
   )
 }
 
-const REFUSED_PX = 60
+const REFUSED_PX = 52

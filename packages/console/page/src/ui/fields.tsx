@@ -1,8 +1,16 @@
-// Fields with their labels: text, several lines, a select, and a choice as chips.
+// Fields with their labels: text, several lines, text with suggestions, a select, and a choice as chips.
 
 import { type ChangeEvent, type JSX, type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { ComboBox } from 'react-aria-components/ComboBox'
+import { Input } from 'react-aria-components/Input'
+import { Label } from 'react-aria-components/Label'
+import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
+import { Popover } from 'react-aria-components/Popover'
+import { Select, SelectValue } from 'react-aria-components/Select'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
+import { Icon } from './icons.tsx'
 
 interface FieldProps {
   readonly label: string
@@ -40,7 +48,6 @@ export function TextField({
   mono = false,
   onChange,
   onEnter,
-  suggestions,
   isFirst = false,
   ...rest
 }: FieldProps & {
@@ -52,8 +59,6 @@ export function TextField({
   mono?: boolean
   /** The form is sent. */
   onEnter?: () => void
-  /** Offered while typing; anything else may be typed too. */
-  suggestions?: readonly string[]
   /** Of a dialog: it has the focus when that opens. */
   isFirst?: boolean
 }): JSX.Element {
@@ -77,7 +82,6 @@ export function TextField({
           ref={input}
           id={id}
           className="input"
-          list={suggestions === undefined ? undefined : `${id}-list`}
           autoComplete="off"
           spellCheck={false}
           onChange={change}
@@ -95,13 +99,6 @@ export function TextField({
           className={mono ? 'area mono' : 'area'}
           onChange={change}
         />
-      )}
-      {suggestions !== undefined && (
-        <datalist id={`${id}-list`}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
       )}
     </Labelled>
   )
@@ -125,22 +122,86 @@ export function SelectField({
   choices,
   quiet = true,
 }: Omit<FieldProps, 'placeholder'> & { choices: readonly Choice[] }): JSX.Element {
-  const id = useId()
   return (
-    <Labelled id={id} label={label} quiet={quiet}>
-      <select
-        id={id}
-        className="pick"
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      >
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.says}
-          </option>
-        ))}
-      </select>
-    </Labelled>
+    <Select
+      className="field"
+      value={value}
+      onChange={(next) => next !== null && onChange(String(next))}
+    >
+      <Label className={quiet ? 'visually-hidden' : undefined}>{label}</Label>
+      <Button className="pick">
+        <SelectValue className="cut" />
+        <Icon name="down" size={12} />
+      </Button>
+      <Popover className="popover scroll">
+        <ListBox className="menu">
+          {choices.map((choice) => (
+            <ListBoxItem
+              key={choice.value}
+              id={choice.value}
+              textValue={choice.says}
+              className="menu-item"
+            >
+              {choice.says}
+            </ListBoxItem>
+          ))}
+        </ListBox>
+      </Popover>
+    </Select>
+  )
+}
+
+interface SuggestingFieldProps extends Omit<FieldProps, 'quiet' | 'placeholder'> {
+  readonly placeholder: string
+  /** They fit what was typed. */
+  readonly suggestions: readonly string[]
+  /** A suggestion was chosen. */
+  readonly onChosen: (suggestion: string) => void
+  /** The text was entered, which need not be a suggestion. */
+  readonly onEnter: () => void
+}
+
+/** One line of text that is searched for by its caller as it is typed. */
+export function SuggestingField({
+  label,
+  value,
+  placeholder,
+  suggestions,
+  onChange,
+  onChosen,
+  onEnter,
+}: SuggestingFieldProps): JSX.Element {
+  return (
+    <ComboBox
+      className="field search"
+      aria-label={label}
+      allowsCustomValue
+      menuTrigger="input"
+      items={suggestions.map((id) => ({ id }))}
+      inputValue={value}
+      onInputChange={onChange}
+      value={null}
+      onChange={(chosen) => chosen !== null && onChosen(String(chosen))}
+    >
+      <Input
+        className="input"
+        placeholder={placeholder}
+        spellCheck={false}
+        onKeyDown={({ key, currentTarget }) => {
+          const isChoosing = currentTarget.getAttribute('aria-activedescendant') !== null
+          if (key === 'Enter' && !isChoosing) onEnter()
+        }}
+      />
+      <Popover className="popover scroll">
+        <ListBox<{ id: string }> className="menu">
+          {({ id }) => (
+            <ListBoxItem textValue={id} className="menu-item">
+              {id}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </ComboBox>
   )
 }
 

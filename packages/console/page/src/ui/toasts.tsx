@@ -1,15 +1,23 @@
-// Short messages at the page's edge, announced by screen readers, removed after a timeout. One may lead
-// somewhere, or offer to take back what was done.
+// Short messages at the page's edge: announced, removed after a time that stops under the pointer and the focus. One may
+// lead somewhere, or offer to take back what was done.
 
 import type { JSX } from 'react'
+import {
+  Button as AriaButton,
+  Text,
+  UNSTABLE_Toast as Toast,
+  UNSTABLE_ToastContent as ToastContent,
+  UNSTABLE_ToastQueue as ToastQueue,
+  UNSTABLE_ToastRegion as ToastRegion,
+} from 'react-aria-components/Toast'
 import { toApiError } from '../api.ts'
-import { SharedValue, useShared } from '../shared-value.ts'
 import { Button, Link } from './button.tsx'
 import { Icon } from './icons.tsx'
 import { Notice } from './page.tsx'
 import { GateText } from './text.tsx'
 
 const SHOWN_MS = 8_000
+const SHOWN_MAX = 4
 
 interface ToastOptions {
   readonly kind?: 'good' | 'bad'
@@ -18,24 +26,19 @@ interface ToastOptions {
   readonly undo?: () => void
 }
 
-interface Toast extends ToastOptions {
-  readonly id: number
+interface Message extends ToastOptions {
   readonly text: string
 }
 
-const toasts = new SharedValue<readonly Toast[]>([])
-let made = 0
+const queue = new ToastQueue<Message>({ maxVisibleToasts: SHOWN_MAX })
+/** What can be taken back stays until the next thing is done, or it is closed. */
+let undoable: string | undefined
 
 export function showToast(text: string, options: ToastOptions = {}): void {
-  const toast = { id: ++made, text: text.replace(/^[a-z]/, (one) => one.toUpperCase()), ...options }
-  // What can be taken back stays until the next thing is done, or it is closed.
-  const others = toasts.get().filter((one) => one.undo === undefined)
-  toasts.set([...others.slice(-3), toast])
-  if (options.undo === undefined) setTimeout(() => remove(toast.id), SHOWN_MS)
-}
-
-function remove(id: number): void {
-  toasts.set(toasts.get().filter((one) => one.id !== id))
+  const message = { text: text.replace(/^[a-z]/, (one) => one.toUpperCase()), ...options }
+  if (undoable !== undefined) queue.close(undoable)
+  const key = queue.add(message, options.undo === undefined ? { timeout: SHOWN_MS } : {})
+  undoable = options.undo === undefined ? undefined : key
 }
 
 export function complain(error: unknown): void {
@@ -44,29 +47,36 @@ export function complain(error: unknown): void {
 }
 
 export function Toasts(): JSX.Element {
-  const shown = useShared(toasts)
   return (
-    <div className="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, kind = 'good', text, to, undo }) => (
-        <Notice key={id} kind={kind}>
-          <GateText text={text} /> {to !== undefined && <Link to={to}>Show</Link>}
-          {undo !== undefined && (
-            <Button
-              onPress={() => {
-                remove(id)
-                undo()
-              }}
-            >
-              Undo
-            </Button>
-          )}
-          {undo !== undefined && (
-            <Button kind="quiet" icon aria-label="Close" onPress={() => remove(id)}>
-              <Icon name="close" size={12} />
-            </Button>
-          )}
-        </Notice>
-      ))}
-    </div>
+    <ToastRegion queue={queue} className="toasts">
+      {({ toast }) => {
+        const { kind = 'good', text, to, undo } = toast.content
+        return (
+          <Toast toast={toast}>
+            <Notice kind={kind}>
+              <ToastContent>
+                <Text slot="title">
+                  <GateText text={text} />
+                </Text>
+              </ToastContent>
+              {to !== undefined && <Link to={to}>Show</Link>}
+              {undo !== undefined && (
+                <Button
+                  onPress={() => {
+                    queue.close(toast.key)
+                    undo()
+                  }}
+                >
+                  Undo
+                </Button>
+              )}
+              <AriaButton slot="close" className="btn quiet icon">
+                <Icon name="close" size={12} />
+              </AriaButton>
+            </Notice>
+          </Toast>
+        )
+      }}
+    </ToastRegion>
   )
 }

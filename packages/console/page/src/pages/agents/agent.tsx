@@ -269,6 +269,8 @@ function useNewest(messages: number): RefObject<HTMLDivElement | null> {
     const isFirst = seen.current === 0
     seen.current = messages
     if (isFirst || leftPx < NEAR_END_PX) element.scrollTop = element.scrollHeight
+    // On a phone the page scrolls, and not the conversation.
+    if (isFirst) element.lastElementChild?.scrollIntoView({ block: 'end' })
   }, [messages])
   return place
 }

@@ -24,9 +24,9 @@ import { Category, OutcomeBadge, Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
 import { Part } from '../../ui/panel.tsx'
-import { UntrustedText } from '../../ui/text.tsx'
+import { GateText, UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { ago, clock, date, formatPointer, formatTimeLeft, span } from '../../ui/words.ts'
+import { ago, amount, clock, date, formatPointer, formatTimeLeft, span } from '../../ui/words.ts'
 import { useOpenCall } from '../ledger/explained.tsx'
 import { type RuleChoices, ruleChoices } from '../ledger/rule-choices.ts'
 import { MakeRule } from '../policy/make-rule.tsx'
@@ -156,7 +156,8 @@ function LimitsLeft({ request }: Pick<RequestProps, 'request'>): JSX.Element {
     <>
       {own.map(({ whose, used, max, windowMs }) => (
         <li key={`${whose} ${windowMs} ${max}`} className="muted small">
-          {used} of {max} used in {span(windowMs / 1_000)} <LimitOwner whose={whose} />
+          {amount(Math.max(0, Number(max) - Number(used)))} of {amount(Number(max))} left in{' '}
+          {span(windowMs / 1_000)} <LimitOwner whose={whose} />
         </li>
       ))}
     </>
@@ -177,10 +178,14 @@ function HeldBy({
   return (
     <>
       {values.length > 0 && <div className="strong">{values.join('; ')}</div>}
-      {reason !== '' && <UntrustedText text={reason} />}
+      {reason !== '' && (
+        <div className="gate-reason">
+          <GateText text={reason} />
+        </div>
+      )}
       {values.length === 0 && condition !== undefined && (
         <div>
-          Its condition {holds ? 'holds' : 'does not hold'}, or cannot be decided:{' '}
+          Its condition{reason === '' && (holds ? ' holds' : ' does not hold')}:{' '}
           <UntrustedText text={condition} className="mono" />
         </div>
       )}

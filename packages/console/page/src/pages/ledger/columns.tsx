@@ -36,10 +36,19 @@ const TOOL: CallColumn = {
     <>
       <Value says="this tool" query={{ server: call.server, name: call.name }}>
         <TextLine text={titleOfCall(call)} className={call.isInner ? 'strong inner' : 'strong'} />
+        {placeOf(call) !== '' && <TextLine text={placeOf(call)} className="muted small" />}
       </Value>
       <InnerCalls of={call} />
     </>
   ),
+}
+
+const PLACES = ['args.file_path', 'args.notebook_path', 'args.path', 'args.url', 'args.pattern']
+
+/** The file or address that a call was about, as far as it is on record; a command line is in the title. */
+function placeOf({ values, commandLine }: ListedCall): string {
+  if (commandLine !== undefined) return ''
+  return String(PLACES.map((path) => values[path]).find((value) => value !== undefined) ?? '')
 }
 
 /** Unfolds the calls of a program. The drawer has them for keys. */
@@ -124,10 +133,20 @@ const CALLER: CallColumn = {
   ),
 }
 
+interface ListOptions {
+  /** The path whose values the calls are sorted by; empty if they are not. */
+  readonly sort: string
+  readonly isSmallest: boolean
+  /** Records are of several gates. */
+  readonly ofGates: boolean
+  /** The paths whose values are numbers. */
+  readonly numbers: readonly string[]
+}
+
 /** Newest first, with a column for each recorded value that is asked for. */
 export function listColumns(
   values: readonly string[],
-  { sort, isSmallest, ofGates }: { sort: string; isSmallest: boolean; ofGates: boolean },
+  { sort, isSmallest, ofGates, numbers }: ListOptions,
 ): CallColumn[] {
   return [
     {
@@ -153,7 +172,8 @@ export function listColumns(
         (path): CallColumn => ({
           key: 'value',
           head: path.replace(/^args\./, ''),
-          width: 'minmax(80px, 0.6fr)',
+          width: numbers.includes(path) ? 'minmax(80px, 0.5fr)' : 'minmax(120px, 1fr)',
+          isNumber: numbers.includes(path),
           cell: ({ values: known }) => <TextLine text={formatValue(known[path])} className="num" />,
           isSorted: path !== sort ? undefined : isSmallest ? 'ascending' : 'descending',
           onSort: () =>

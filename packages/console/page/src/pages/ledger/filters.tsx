@@ -8,7 +8,7 @@ import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { splitTool } from '../../ui/call-counts.ts'
-import { TextField } from '../../ui/fields.tsx'
+import { SuggestingField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_CHOICES } from '../../ui/marks.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
@@ -68,18 +68,14 @@ export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
   }
   return (
     <>
-      <TextField
-        quiet
+      <SuggestingField
         label="Search calls"
-        className="search"
         placeholder="tool:  who:  approver:  decision:  args.amount > 5000  or text"
         value={text}
         suggestions={options}
-        onChange={(next) => {
-          // One that was chosen from the list is whole.
-          if (options.includes(next) && /[^:>\s]$/.test(next)) apply(next)
-          else setText(next)
-        }}
+        onChange={setText}
+        // One that is only begun is typed on.
+        onChosen={(chosen) => (/[:>\s.]$/.test(chosen) ? setText(chosen) : apply(chosen))}
         onEnter={() => apply(text)}
       />
       <TimeRangePicker filter={filter} />
@@ -103,7 +99,7 @@ function readTerm(text: string, { where }: CallFilter): Record<string, string> |
   return term.name === 'word' ? { word: value, action: '' } : { [term.name]: value }
 }
 
-/** Terms, and the names that the ledger has for the one that is typed. */
+/** Terms that begin so, or the names that the ledger has for the one that is typed. */
 function useSuggestions(text: string): string[] {
   const [, term = '', part = ''] = /^(\w+):(.*)$/.exec(text) ?? []
   const of = TERMS.find((one) => one.term === term)?.of ?? TAGS.find((tag) => tag === term)
@@ -113,10 +109,18 @@ function useSuggestions(text: string): string[] {
       ? undefined
       : `/ledger/names${formatQuery({ of: of ?? 'value', text: isValue ? '' : part })}`,
   ).value?.names
-  if (isValue) return (names ?? []).map((name) => `${name} > `)
-  if (term === 'decision') return OUTCOME_CHOICES.map(({ value }) => `decision:${value}`)
+  if (isValue) {
+    const paths = (names ?? []).filter((name) => name.startsWith(text))
+    return paths.map((name) => `${name} > `)
+  }
+  if (term === 'decision')
+    return OUTCOME_CHOICES.map(({ value }) => `decision:${value}`).filter((one) =>
+      one.startsWith(text),
+    )
   if (of !== undefined) return (names ?? []).map((name) => `${term}:${name}`)
-  return [...[...TERMS.map((one) => one.term), ...TAGS].map((one) => `${one}:`), 'args.']
+  const terms = [...[...TERMS.map((one) => one.term), ...TAGS].map((one) => `${one}:`), 'args.']
+  // With nothing typed the list is closed: the rest of the page can be used.
+  return text === '' ? [] : terms.filter((one) => one.startsWith(text))
 }
 
 function Chips({ filter }: { filter: CallFilter }): JSX.Element | null {

@@ -21,7 +21,7 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
       <CallPlots
         data={data}
         label="Matching calls over time"
-        height={60}
+        height={52}
         onSelect={(fromMs, toMs) =>
           setQuery({ range: '', sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
         }

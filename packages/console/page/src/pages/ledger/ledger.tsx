@@ -15,7 +15,7 @@ import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { DialogButton } from '../../ui/dialog.tsx'
-import { Chips, SelectField } from '../../ui/fields.tsx'
+import { Chips } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useMedia } from '../../ui/media.ts'
 import { MenuButton, type MenuEntry } from '../../ui/menu.tsx'
@@ -80,16 +80,17 @@ function Calls(): JSX.Element {
   )
   const values = useValues(filter, sort)
   const ofGates = state?.calls[0]?.origin !== undefined
+  const calls = state?.calls ?? NONE
+  const numbers = useMemo(() => values.filter((path) => isNumeric(calls, path)), [values, calls])
   const span = histogram.value
   const columns = useMemo(
     () =>
       isTimeline
         ? timelineColumns(span ?? NO_SPAN)
-        : listColumns(values, { sort, isSmallest, ofGates }),
-    [isTimeline, span, values, sort, isSmallest, ofGates],
+        : listColumns(values, { sort, isSmallest, ofGates, numbers }),
+    [isTimeline, span, values, sort, isSmallest, ofGates, numbers],
   )
   const unfolded = query.get('run')
-  const calls = state?.calls ?? NONE
   const rows = useMemo(
     () => (isTimeline ? calls : foldPrograms(calls, unfolded)),
     [isTimeline, calls, unfolded],
@@ -102,10 +103,6 @@ function Calls(): JSX.Element {
     <div className="scroll page-body stack ledger-body">
       <FilterBar filter={filter} query={key} values={values}>
         <Views isTimeline={isTimeline} isFollowing={isFollowing} />
-      </FilterBar>
-      {span !== undefined && span.intervals.length > 0 && <Histogram data={span} />}
-      <div className="row">
-        <Sums filter={key} values={values} />
         <span role="status">
           {news > 0 && (
             <Button kind="primary" onPress={refresh}>
@@ -113,7 +110,9 @@ function Calls(): JSX.Element {
             </Button>
           )}
         </span>
-      </div>
+      </FilterBar>
+      {span !== undefined && span.intervals.length > 0 && <Histogram data={span} />}
+      <Sums filter={key} values={values} />
       {isTimeline && span !== undefined && (
         <TimelineHead span={span} first={state?.calls[0]} filter={filter} />
       )}
@@ -172,6 +171,11 @@ function FilterBar({ filter, query, values, children }: FilterBarProps): JSX.Ele
   )
 }
 
+function isNumeric(calls: readonly CallRecord[], path: string): boolean {
+  const known = calls.find(({ values }) => values[path] !== undefined)
+  return typeof known?.values[path] === 'number'
+}
+
 /** Paths of recorded values that have a column: those that are asked about, and those that were chosen. */
 function useValues({ where }: CallFilter, sort: string): readonly string[] {
   const chosen = useRoute().query.get('columns') ?? ''
@@ -197,9 +201,9 @@ function useValueColumns(shown: readonly string[]): MenuEntry[] {
 }
 
 const SUMMED_BY = [
-  { value: '', says: 'in all' },
-  { value: 'caller', says: 'by caller' },
-  { value: 'approver', says: 'by approver' },
+  { value: 'all', says: 'In all' },
+  { value: 'caller', says: 'By caller' },
+  { value: 'approver', says: 'By approver' },
 ]
 
 /** Of the first value that has a column. */
@@ -210,27 +214,29 @@ function Sums({
   filter: string
   values: readonly string[]
 }): JSX.Element | null {
-  const [by, setBy] = useState('')
+  const [by, setBy] = useState('all')
   const path = values.find((one) => one !== APPROVED_BY)
   const { value } = useResource<RecordedSum>(
     path === undefined
       ? undefined
-      : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${formatQuery({ sort: path, by }).slice(1)}`,
+      : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${formatQuery({ sort: path, by: by === 'all' ? '' : by }).slice(1)}`,
   )
   if (value === undefined || value.calls === 0) return null
   const { calls, sum, allowed, allowedSum, min, max } = value
   return (
     <div className="small num">
-      <p role="status">
-        {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
-        {amount(min)} to {amount(max)}
-        {allowed < calls && (
-          <>
-            ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
-          </>
-        )}
-        <SelectField label="Sums of" value={by} onChange={setBy} choices={SUMMED_BY} />
-      </p>
+      <div className="row">
+        <p role="status">
+          {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
+          {amount(min)} to {amount(max)}
+          {allowed < calls && (
+            <>
+              ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
+            </>
+          )}
+        </p>
+        <Chips label="Sums of" value={by} onChange={setBy} choices={SUMMED_BY} />
+      </div>
       {value.groups !== undefined && (
         <DataTable
           label="Sums"

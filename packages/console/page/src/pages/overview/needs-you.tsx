@@ -164,7 +164,7 @@ function listServerNeeds(server: ServerView): Need[] {
     needs.push({
       icon: 'warn',
       says: plural(undecided, 'definition to review', 'definitions to review'),
-      detail: `of ${name}: calls are denied until you accept or refuse`,
+      detail: `of ${name}: calls are denied until a policy manager accepts or refuses`,
       to: `${page}?section=definitions`,
       act: 'Review',
     })

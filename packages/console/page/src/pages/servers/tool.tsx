@@ -36,7 +36,7 @@ const TryCall = lazy(async () => ({ default: (await import('./try-call.tsx')).Tr
 function WholeTool({ tool }: { tool: ToolPage }): JSX.Element {
   const me = useMe()
   const [isTrying, setTrying] = useState(false)
-  const sure = `${Math.round(tool.confidence * 100)} % sure`
+  const sure = tool.unknown ? 'a guess' : `${Math.round(tool.confidence * 100)} % sure`
   return (
     <div className="stack">
       <div className="row">

@@ -48,7 +48,10 @@ export function Tools({ tools, loading, server }: ToolsProps): JSX.Element {
     const of = SORTS[sort]
     return of === undefined ? matches : matches.sort((one, other) => compare(of(one), of(other)))
   }, [tools, q, category, show, sort])
-  const columns = useMemo(() => listColumns(sort), [sort])
+  const columns = useMemo(
+    () => listColumns(sort).filter(({ key }) => key !== 'server' || server === undefined),
+    [sort, server],
+  )
   const isFiltered = q !== '' || category !== '' || show !== ''
   return (
     <section className="card tools" aria-label="Tools">
@@ -130,7 +133,7 @@ function listColumns(sort: string): Column<ToolView>[] {
       </>
     )),
     column('server', 'Server', '160px', (tool) => <span className="muted cut">{tool.server}</span>),
-    column('category', 'Category', '110px', (tool) => (
+    column('category', 'Category', '178px', (tool) => (
       <Category name={tool.category} unknown={tool.unknown} />
     )),
     {

@@ -93,7 +93,7 @@ const PIN: FormField = { name: 'pin', label: 'Your PIN', type: 'password' }
 export function People(): JSX.Element {
   const me = useMe()
   const people = useResource<{ people: PersonView[] }>('/people', REFRESH_MS)
-  const [once, setOnce] = useState<string>()
+  const [once, setOnce] = useState<{ readonly text: string; readonly isLink: boolean }>()
   const may = mayAct(me, 'admin')
   const remove = (name: string) =>
     sendWithProof('DELETE', `/people/${encodeURIComponent(name)}`).then(() => {
@@ -106,7 +106,8 @@ export function People(): JSX.Element {
       '/people',
       toPerson(form),
     )
-    setOnce(token ?? (typeof invitation === 'string' ? invitation : JSON.stringify(invitation)))
+    const link = typeof invitation === 'string' ? invitation : JSON.stringify(invitation)
+    setOnce({ text: token ?? link, isLink: token === undefined })
     people.reload()
   }
   const button = (
@@ -157,9 +158,11 @@ export function People(): JSX.Element {
         )}
       </Loaded>
       {once !== undefined && (
-        <ShownOnce title="Shown only once" text={once} onClose={() => setOnce(undefined)}>
-          The gate keeps only its hash. Send it to the person it is for. A link is valid for a day,
-          and once.
+        <ShownOnce title="Shown only once" text={once.text} onClose={() => setOnce(undefined)}>
+          The gate keeps only its hash.{' '}
+          {once.isLink
+            ? 'Send it to the person it is for. The link is valid for a day, and once.'
+            : 'It is the credential of the system, which sends it with each request.'}
         </ShownOnce>
       )}
     </Panel>
