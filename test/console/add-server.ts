@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { serveHttp } from '../servers/http.ts'
+import { pickOption } from './pick-option.ts'
 
 export async function addServer(page: Page, command: readonly string[]): Promise<void> {
   await page.getByRole('button', { name: 'Add a server' }).click()
@@ -51,8 +52,8 @@ export async function addServerByUrl(page: Page): Promise<void> {
 /** The token is in the lines for the client, which only a button closes. */
 export async function connectClient(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Connect a client' }).click()
-  await page.getByLabel('Client', { exact: true }).selectOption('cursor')
-  await page.getByLabel('Server', { exact: true }).selectOption('annex')
+  await pickOption(page, 'Client', 'Cursor')
+  await pickOption(page, 'Server', 'annex')
   await page.getByLabel('Name of its grant').fill('ann-laptop')
   await page.getByRole('button', { name: 'Create the grant' }).click()
   const dialog = page.getByRole('dialog')

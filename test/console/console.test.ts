@@ -16,6 +16,7 @@ import { findChromium, launch, named } from './browser.ts'
 import { exploreLedger } from './explore-ledger.ts'
 import { signInExternally } from './external-sign-in.ts'
 import { layoutFaults } from './layout-faults.ts'
+import { pickOption } from './pick-option.ts'
 import { makeRuleFromCall, raiseBound } from './rule-from-call.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 import { tryCall } from './try-call.ts'
@@ -226,8 +227,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   test('an approval for a while has bounds, is listed, and can be ended', async () => {
     await open('Approvals')
     const waiting = office.call('create_payment', { amount: 60, to: 'ann' })
-    await page.getByLabel('Valid for').selectOption('3600000')
-    await page.getByLabel('What amount may be').selectOption('range')
+    await pickOption(page, 'Valid for', 'Calls like this for 1 h')
+    await pickOption(page, 'What amount may be', 'a number between')
     await page.getByLabel('amount, at most').fill('70')
     await page.getByLabel('Maximum calls').fill('2')
     await page.getByRole('button', { name: 'Approve A', exact: true }).click()
@@ -261,7 +262,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     )
     const group = page.getByRole('region', { name: 'Held calls of local' })
     await until(async () => (await group.locator('.inbox-entry').count()) === waiting.length)
-    await page.getByLabel('Order').selectOption('amount')
+    await pickOption(page, 'Order', 'Largest amount')
     const first = group.locator('.inbox-entry').first()
     expect(await first.textContent()).toContain('amount 7000')
     await page.getByLabel('Search held calls').fill('ann-300')
@@ -318,7 +319,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByText('Denied office/send_mail: to eve@example.com').waitFor()
     await waiting
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').waitFor()
+    await page.getByRole('textbox', { name: /^Page, command/ }).waitFor()
     await page.keyboard.type('ledger')
     await page.keyboard.press('Enter')
     const row = page.locator('tbody .grid-row').first()
@@ -498,7 +499,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await until(async () => (await page.getByText('deleting was refused').count()) === 0)
     await page.getByText('turn 2 ·').waitFor()
     await page.getByRole('button', { name: /notes\/report\.md/ }).click()
-    await page.getByLabel('Changes since').selectOption('1')
+    await pickOption(page, 'Changes since', 'Changes since turn 1')
     await page.locator('.diff-line.came', { hasText: 'All is well.' }).waitFor()
     await page.keyboard.press('Escape')
     await todos.locator('[data-status="pending"]', { hasText: 'tell the desk' }).waitFor()
@@ -522,7 +523,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
     await page.getByRole('cell', { name: /^a shorter report.*fork of .* at turn 2$/ }).waitFor()
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').waitFor()
+    await page.getByRole('textbox', { name: /^Page, command/ }).waitFor()
     await page.keyboard.type('shorter')
     await page.getByRole('option', { name: /^a shorter report/ }).waitFor()
     await page.keyboard.press('Escape')

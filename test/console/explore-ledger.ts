@@ -45,10 +45,7 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await page.getByRole('radio', { name: 'Newest first' }).click()
   const search = page.getByLabel('Search calls')
   await search.fill('tool:dele')
-  await page
-    .locator('datalist option[value="tool:office/delete_all"]')
-    .waitFor({ state: 'attached' })
-  await search.fill('tool:office/delete_all')
+  await page.getByRole('option', { name: 'tool:office/delete_all', exact: true }).click()
   await until(
     async () => query().get('server') === 'office' && query().get('name') === 'delete_all',
   )

@@ -8,7 +8,8 @@ import { endGates, until } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { layoutFaults } from './layout-faults.ts'
-import { getToken, type Stage, setStage, signedIn } from './stage.ts'
+import { amountOf, countBy, type ExportedCall, exportCalls, sumAmounts } from './ledger-figures.ts'
+import { ask, getToken, PIN, type Stage, setStage, signedIn } from './stage.ts'
 
 const chromium = findChromium()
 /** A session may hold 20 calls. */
@@ -41,7 +42,13 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
   let page: Page
 
   beforeAll(async () => {
-    stage = await setStage({ policy: POLICY, share: 'all', config: { sessions: { max: 200 } } })
+    stage = await setStage({
+      policy: POLICY,
+      share: 'all',
+      past: { days: 64, endMs: Date.now() - 3_600_000, callsPerHour: 4, hasRefunds: true },
+      config: { sessions: { max: 200 }, alerts: undefined },
+    })
+    await listAll(await PlainClient.open(stage.gate, 'desk'))
     const office = await PlainClient.open(stage.gate, 'office')
     await listAll(office)
     await Promise.all([
@@ -108,16 +115,26 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
         await session.end()
       }
     }
+    const { requests } = await ask(stage.gate, { do: 'approvals', states: ['pending'], limit: 3 })
+    for (const { id } of requests)
+      await ask(stage.gate, {
+        do: 'approval-decide',
+        id,
+        verdict: 'deny',
+        comment: 'not today',
+        proof: { name: 'ada', pin: PIN },
+      })
     const headers = { authorization: `Bearer ${await getToken(stage.gate)}` }
-    const ask = async (path: string) =>
-      await (await fetch(`${stage.url}/api${path}`, { headers })).text()
-    const exported = (await ask('/ledger/export?format=jsonl')).trim().split('\n')
-    const words = new Map<string, number>()
-    for (const line of exported) {
-      const { decision } = JSON.parse(line) as { decision?: { action: string } }
-      if (decision !== undefined) words.set(decision.action, (words.get(decision.action) ?? 0) + 1)
-    }
-    const held = words.get('require_approval') ?? 0
+    const fetchJson = async (path: string) =>
+      (await fetch(`${stage.url}/api${path}`, { headers })).json()
+    const { sinceMs } = (await fetchJson('/overview?lengthMs=86400000')) as { sinceMs: number }
+    const calls = await exportCalls(stage.gate)
+    const day = calls.filter(({ atMs }) => atMs >= sinceMs)
+    const words = countBy(day, ({ decision }) => decision.action)
+    const ownHeld = day.filter(
+      ({ server, decision }) => decision.action === 'require_approval' && server !== 'shop',
+    )
+    const held = ownHeld.length - requests.length
     expect(held).toBeGreaterThanOrEqual(500)
     const options = { viewport: { width: 1440, height: 900 } }
     ;({ page } = await signedIn(browser, stage, { path: '/overview', options }))
@@ -127,15 +144,61 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
       const link = page.getByLabel('Calls by decision').locator('a', { hasText: word })
       return Number((await link.locator('b').textContent()) ?? '')
     }
-    await until(async () => (await shown('ask')) === held)
+    await until(async () => (await shown('ask')) === words.require_approval)
     for (const [word, action] of Object.entries({
       ask: 'require_approval',
       deny: 'deny',
       allow: 'allow',
     }))
-      expect([word, await shown(word)]).toEqual([word, words.get(action) ?? 0])
+      expect([word, await shown(word)]).toEqual([word, words[action] ?? 0])
     await page.locator('.nav-link', { hasText: 'Approvals' }).click()
     await page.getByRole('radio', { name: `Pending ${held}` }).waitFor()
     await until(async () => (await page.locator('.inbox-entry').count()) === held)
+    await page.getByRole('radio', { name: 'Decided' }).click()
+    await until(async () => (await page.locator('.inbox-entry').count()) === requests.length)
+    expect(await page.locator('.inbox-entry').first().textContent()).toContain('Deniedada')
+  })
+
+  test('an audit: refunds of the last month above 100, by whom and approved by whom, as the ledger has them', async () => {
+    await show(
+      '/ledger?server=shop&name=create_refund&range=last-month&where=args.amount%20%3E%20100',
+    )
+    const now = new Date()
+    const start = (months: number) =>
+      new Date(now.getFullYear(), now.getMonth() + months, 1).getTime()
+    const refunds = (await exportCalls(stage.gate)).filter(
+      (call) =>
+        call.name === 'create_refund' &&
+        amountOf(call) > 100 &&
+        call.atMs >= start(-1) &&
+        call.atMs < start(0),
+    )
+    const allowed = refunds.filter(({ decision }) => decision.action === 'allow')
+    expect(allowed.length).toBeGreaterThan(100)
+    const says = `${refunds.length.toLocaleString('en')} calls, sum of amount ${sumAmounts(refunds)},`
+    await page.getByText(says).waitFor()
+    await page.getByText(`${allowed.length} of them allowed, sum ${sumAmounts(allowed)}`).waitFor()
+    const row = async (name: string, some: readonly ExportedCall[], all = some) => {
+      const cells = [name, String(all.length), String(some.length), sumAmounts(some)]
+      await page.getByRole('row', { name: cells.join(' '), exact: true }).waitFor()
+    }
+    await page.getByRole('radio', { name: 'By approver' }).click()
+    for (const by of ['ada', 'carl'])
+      await row(
+        by,
+        allowed.filter(({ decision }) => decision.reason.startsWith(`approved by ${by} `)),
+      )
+    await page.getByRole('radio', { name: 'By caller' }).click()
+    for (const id of Object.keys(countBy(refunds, ({ principal }) => principal.id))) {
+      const own = (some: readonly ExportedCall[]) =>
+        some.filter(({ principal }) => principal.id === id)
+      await row(id, own(allowed), own(refunds))
+    }
+  })
+
+  test('M17: without the key `alerts` the console shows what is wrong', async () => {
+    await show('/settings')
+    await page.getByText('To be sent a message as well').waitFor()
+    await page.getByRole('link', { name: '1 tool definition waits for review' }).waitFor()
   })
 })

@@ -8,6 +8,7 @@ import { ensureConsole } from '../../scripts/build-console.ts'
 import { endGates, type RunningGate, startGate } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
+import { pickOption } from './pick-option.ts'
 import { addAda, namedUrl, PIN, signedIn } from './stage.ts'
 
 const TOKEN = makeToken()
@@ -72,7 +73,7 @@ describe.skipIf(chromium === undefined)(named('approve once', chromium), () => {
       .getByRole('link', { name: /^Approvals/ })
       .first()
       .click()
-    await page.getByLabel('Valid for').selectOption('3600000')
+    await pickOption(page, 'Valid for', 'Calls like this for 1 h')
     const words = page.getByLabel('The words that a line has')
     expect(await words.inputValue()).toBe('npm test')
     const [passing, asking] = ['Would pass', 'Would ask'].map((name) =>
@@ -84,8 +85,8 @@ describe.skipIf(chromium === undefined)(named('approve once', chromium), () => {
     await words.fill('npm *')
     await passing?.getByText('npm test -- --again').waitFor()
     expect(await asking?.textContent()).toContain('touch evil')
-    expect(await page.getByLabel('Where it holds').inputValue()).toBe('this')
-    expect(await page.getByLabel('What cwd may be').inputValue()).toBe('below')
+    await page.getByRole('button', { name: /^only in this session\s+Where it holds$/ }).waitFor()
+    await page.getByRole('button', { name: /and below\s+What cwd may be$/ }).waitFor()
     expect(await violationsIn(page, 'light')).toEqual([])
     // What was typed last is approved, whether the page has shown its lines or not.
     await words.fill('npm test *')

@@ -59,11 +59,13 @@ export interface PastTraffic {
   readonly callsPerHour: number
   /** The tool of the oldest call, which no other has. */
   readonly oldestTool?: string
+  /** One refund of `shop` each hour; those above 100 were held, and approved by ada or carl. */
+  readonly hasRefunds?: boolean
 }
 
 /** Returns how many calls were written. The same options give the same calls. */
 export function writePastTraffic(data: string, options: PastTraffic): number {
-  const { days, endMs, callsPerHour, oldestTool } = options
+  const { days, endMs, callsPerHour, oldestTool, hasRefunds = false } = options
   const chain = new Chain(data, 'normal')
   const random = seededRandom(20)
   let calls = 0
@@ -85,6 +87,13 @@ export function writePastTraffic(data: string, options: PastTraffic): number {
       const durationMs = Math.round(tool.ms * (0.5 + random() * 2))
       const status = random() < 0.01 ? 'error' : 'answered'
       entries.push(outcomeEntry(seq++, { atMs, status, durationMs, bytes: 512, digest: DIGEST }))
+    }
+    if (hasRefunds) {
+      const refund = createRefund(hour, beginMs)
+      seq += refund.length
+      const end = { atMs: beginMs + 61_000, status: 'answered', durationMs: 30, bytes: 64 } as const
+      entries.push(...refund, outcomeEntry(seq++, { ...end, digest: DIGEST }))
+      calls++
     }
     if (entries.length > 0) chain.append(entries, first, beginMs + HOUR_MS)
   }
@@ -108,6 +117,36 @@ function pickTool(point: number): PastTool {
     if (left < 0) return tool
   }
   return TOOLS[0] as PastTool
+}
+
+/** The call that passes is the last of them. */
+function createRefund(number: number, atMs: number): LedgerEntry[] {
+  const cents = (number * 7_919) % 40_000
+  const by = number % 3 === 0 ? 'carl' : 'ada'
+  const base = createDecision(REFUND, { atMs, number, isRefused: false, pick: (number % 10) / 10 })
+  if (base.kind !== 'intent') throw new Error('a refund is a call')
+  const refund = {
+    ...base,
+    callId: `01HZX3T9V1${String(number).padStart(16, '0')}`,
+    judged: { 'args.amount': new ExactNumber((cents / 100).toFixed(2)) },
+  }
+  if (cents <= 10_000) return [refund]
+  const approval = `past-refund-${number}`
+  const { decision } = refund
+  const held = { ...decision, action: 'require_approval', code: 'APPROVAL_PENDING' } as const
+  const passed = { ...decision, code: 'APPROVED', reason: `approved by ${by} (${approval})` }
+  return [
+    { ...refund, kind: 'refusal', approval, decision: { ...held, reason: 'waiting for approval' } },
+    { ...refund, atMs: atMs + 60_000, approval, decision: passed },
+  ]
+}
+
+const REFUND: PastTool = {
+  server: 'shop',
+  name: 'create_refund',
+  category: 'Financial',
+  share: 0,
+  ms: 30,
 }
 
 function createDecision(

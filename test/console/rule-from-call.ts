@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { PlainClient } from '../support/plain-client.ts'
 import { until } from '../support/start-gate.ts'
+import { pickOption } from './pick-option.ts'
 
 /** The rule has a bound of 50 already: only the value moves. */
 export async function raiseBound(page: Page, folder: string): Promise<void> {
@@ -65,7 +66,7 @@ export async function makeRuleFromCall(
   await rules.getByRole('button', { name: 'Never' }).click()
   // M3: the effect is tried first, on more days if one likes; the cases that are there are run.
   await page.getByRole('button', { name: 'Save and put in force' }).waitFor()
-  await page.getByLabel('Try it on').selectOption({ label: 'Calls of 7 days' })
+  await pickOption(page, 'Try it on', 'Calls of 7 days')
   await page.getByText('1 tool tightens').waitFor()
   await page.getByText(/1 would fail:.*record \d+: allow always/).waitFor()
   await page.getByRole('button', { name: 'Save and put in force' }).click()

@@ -170,11 +170,11 @@ export async function setStage({
     },
     policy,
     config: {
-      ...config,
       api: { change_servers: true },
       approvals,
       alerts: {},
       agents: { prices: { 'script:report': { input: 3, output: 15 } } },
+      ...config,
     },
   }
   const home = mkdtempSync(join(tmpdir(), 'sluice-gate-'))

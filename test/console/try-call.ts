@@ -9,7 +9,7 @@ export async function tryCall(page: Page): Promise<string[]> {
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: /^Page, command/ }).fill('office/write_note')
+  await page.getByRole('textbox', { name: /^Page, command/ }).fill('office/write_note')
   await page
     .getByRole('option', { name: /office\/write_note/ })
     .first()

@@ -1,0 +1,48 @@
+// The figures of the console, worked out from what `sluice ledger export` writes and from nothing else.
+
+import { join } from 'node:path'
+import { sluice } from '../support/run-sluice.ts'
+import type { ServingGate } from '../support/start-gate.ts'
+
+/** A line of an export, as far as the figures need it. */
+interface ExportedRecord {
+  readonly kind: string
+  readonly atMs: number
+  readonly server: string
+  readonly name: string
+  readonly principal: { readonly id: string }
+  readonly decision?: { readonly action: string; readonly code: string; readonly reason: string }
+  readonly judged?: Readonly<Record<string, number | string>>
+}
+
+export type ExportedCall = ExportedRecord & Required<Pick<ExportedRecord, 'decision'>>
+
+/** Every decision on a call that is on record. */
+export async function exportCalls(gate: Pick<ServingGate, 'folder'>): Promise<ExportedCall[]> {
+  const config = join(gate.folder, 'sluice.yaml')
+  const { stdout } = await sluice(['ledger', 'export', '--config', config, '--format', 'jsonl'])
+  const records = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ExportedRecord)
+  return records.filter((one): one is ExportedCall => one.decision !== undefined)
+}
+
+export function countBy(
+  calls: readonly ExportedCall[],
+  nameOf: (call: ExportedCall) => string,
+): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const call of calls) counts[nameOf(call)] = (counts[nameOf(call)] ?? 0) + 1
+  return counts
+}
+
+/** As the console writes an amount. Summed in cents: the console adds exactly. */
+export function sumAmounts(calls: readonly ExportedCall[]): string {
+  const cents = calls.reduce((sum, call) => sum + Math.round(amountOf(call) * 100), 0)
+  return (cents / 100).toLocaleString('en', { maximumFractionDigits: 6 })
+}
+
+export function amountOf({ judged }: ExportedCall): number {
+  return Number(judged?.['args.amount'] ?? 0)
+}
