@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -22,6 +22,7 @@ import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { sluice as runHere } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
 import { selfSigned } from '../support/self-signed.ts'
 import {
   ALLOW_ALL,
@@ -333,6 +334,35 @@ describe('grants add', () => {
     expect(answers.map(({ code, err }) => [code, err])).toEqual(
       cases.map(([code, message]) => [code, expect.stringContaining(message)]),
     )
+  })
+
+  test('import: one PIN, a token for each, and what is wrong before anything is added', async () => {
+    const folder = scratchDirectory()
+    const [file, tokens] = [join(folder, 'agents.yaml'), join(folder, 'tokens')]
+    const importFrom = (text: string) => {
+      writeFileSync(file, text)
+      return grants('import', file, '--tokens', tokens)
+    }
+    const missing = await importFrom('b1: { policy: reader }\nb2: { policy: none }\n')
+    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('b2: no policy')])
+    const wrong = await importFrom('b1: { polcy: reader }\n')
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('`polcy`')])
+    expect(existsSync(tokens)).toBe(false)
+    expect((await grants('list')).out).not.toContain('b1')
+    await atTerminal(gate.data)
+    const text = 'b1: { policy: reader }\nb2: { policy: reader, slots: 2, groups: [ops] }\n'
+    expect((await importFrom(text)).code).toBe(0)
+    expect(statSync(tokens).mode & 0o777).toBe(0o600)
+    const lines = readFileSync(tokens, 'utf8').trim().split('\n')
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['b1', 'b2'])
+    for (const line of lines) expect((await open(line.split(' ')[1])).session).toBeDefined()
+    // Once more: nothing is left to do, and nobody is asked.
+    const again = await importFrom(text)
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('2 names had a grant')])
+    for (const name of ['b1', 'b2']) {
+      await atTerminal(gate.data)
+      expect((await grants('revoke', name, '--forget')).code).toBe(0)
+    }
   })
 
   test('--fixed prints what sluice.yaml takes', async () => {

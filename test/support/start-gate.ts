@@ -130,7 +130,7 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
     let output = ''
     child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString()
-      const url = /^sluice ready (\S+)$/m.exec(output)?.[1]
+      const url = /sluice ready ([^\s"]+)[\s"]/.exec(output)?.[1]
       if (url !== undefined) resolve(url)
     })
   })

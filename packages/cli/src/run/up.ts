@@ -74,7 +74,8 @@ async function up(options: Options): Promise<void> {
   const config = loadConfig(options, output)
   const write = (line: string) => void process.stderr.write(line)
   const piped = options.piped === true
-  const log = makeLog(options.log ?? config.log, write, { hasTime: piped })
+  const form = options.log ?? config.log
+  const log = makeLog(form, write, { hasTime: piped })
   const documents = loadDocuments(config, output, log)
   if (options.trustData === true) await confirmData(config.data)
   // Loaded here: the other commands start in half the time without the gate. And before another gate is stopped, whose
@@ -99,7 +100,10 @@ async function up(options: Options): Promise<void> {
   if (gate === undefined) return log('info', 'another gate has the data directory')
   // Before anybody can know that it runs, and tell it to stop.
   const stopped = stopSignal()
-  process.stdout.write(`sluice ready ${gate.url}\n`)
+  const ready = `sluice ready ${gate.url}`
+  // Containers merge both streams, and a reader of JSON gets nothing else.
+  if (form === 'json') makeLog(form, (line) => void process.stdout.write(line))('info', ready)
+  else process.stdout.write(`${ready}\n`)
   if (process.stderr.isTTY && !piped)
     process.stderr.write(
       `clients: ${gate.url}/mcp for all servers, ${gate.url}/mcp/NAME for one; the page: \`sluice console\`\n`,

@@ -30,8 +30,8 @@ export interface Telemetry {
   end(): Promise<void>
 }
 
-/** `url` is that of the collector; spans go to `/v1/traces` below it. */
-export function startTelemetry(url: string): Telemetry {
+/** `url` is that of the collector; spans go to `/v1/traces` below it. `gate`: the name of this gate among several. */
+export function startTelemetry(url: string, gate?: string): Telemetry {
   const traceUrl = /\/v1\/traces\/?$/.test(url) ? url : `${url.replace(/\/$/, '')}/v1/traces`
   const exporter = new OTLPTraceExporter({ url: traceUrl })
   const processor = new BatchSpanProcessor({
@@ -46,6 +46,7 @@ export function startTelemetry(url: string): Telemetry {
     resource: resourceOf({
       'service.name': process.env.OTEL_SERVICE_NAME || 'sluice',
       'service.version': readPackageVersion(),
+      ...(gate === undefined ? {} : { 'service.instance.id': gate }),
     }),
   })
   const tracer = provider.getTracer('sluice', readPackageVersion())

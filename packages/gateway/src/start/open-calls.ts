@@ -109,7 +109,10 @@ export async function openCalls(
   const { boxes, peers, servers } = processes
   const meter = new Meter()
   closing.defer(watchStalls(meter, log))
-  const watch = new CallInstrumentation(meter, await openSpans(config.otlp, closing))
+  const watch = new CallInstrumentation(
+    meter,
+    await openSpans(config.otlp, config.cluster?.name, closing),
+  )
   const tools = new StoredTools(store, log)
   closing.defer(() => tools.flush())
   const { pins, lock, newTools } = openPins(config, { store, ledger, log }, servers)

@@ -75,6 +75,7 @@ export class SharedStore {
   readonly steps: PostgresStepChains
   readonly hider: EntryHider
   readonly #names: Names
+  readonly #log: Log
   readonly #leases: Leases
   /** The key of the cluster: another gate opens what one has sealed. */
   readonly key: InstallationKey
@@ -88,6 +89,8 @@ export class SharedStore {
   readonly #chain: SharedChain
   #report: (() => GateReport) | undefined
   readonly #clock = new ClockComparison()
+  /** Gates that the log has named as lost. */
+  #lost: ReadonlySet<string> = new Set()
   #timer: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
 
@@ -96,6 +99,7 @@ export class SharedStore {
     { log, names }: OwnParts,
   ) {
     this.#names = names
+    this.#log = log
     const { key, name: gate, store } = config.cluster
     this.#config = config
     const connections = new PostgresConnections(parsePostgresUrl(store))
@@ -254,8 +258,22 @@ export class SharedStore {
     this.state.onMoved(() => void beat().catch(() => {}))
     this.state.startPolling()
     this.#timer = setInterval(() => void beat().catch(() => {}), GATE_BEAT_MS).unref()
-    const sweep = () => void this.directory.sweep().catch(() => {})
+    const sweep = () =>
+      void this.directory
+        .sweep()
+        .then(() => this.#logLostGates())
+        .catch(() => {})
     this.#sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
+  }
+
+  /** Alerts tell a person of it; this is for whoever reads the log of another gate. */
+  async #logLostGates(): Promise<void> {
+    const lost = (await this.directory.list()).filter(
+      ({ isLive, state }) => !isLive && state !== 'stopped',
+    )
+    for (const { name, seenAt } of lost)
+      if (!this.#lost.has(name)) this.#log('warn', 'a gate is lost', { gate: name, seenAt })
+    this.#lost = new Set(lost.map(({ name }) => name))
   }
 
   async beat(): Promise<void> {
