@@ -65,7 +65,7 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
 
 /** Modules whose doc comments are sentences, and how a fragment begins. */
 const SENTENCES =
-  /^packages\/(?:policy\/src\/decide\/|ledger\/src\/(?!store)|access\/src\/approvals\/|gateway\/src\/(?:call|start)\/)/
+  /^packages\/(?:(?:protocol|import-policylayer)\/src\/|policy\/src\/decide\/|ledger\/src\/(?!store)|access\/src\/approvals\/|gateway\/src\/(?:call|start|tools)\/)/
 const FRAGMENT =
   /^\s*\/\*\* (?:Of|By|Not|As|To|For|With|Without|Beside|Below|Behind|Undefined|Those|None|Also|Neither|In place of) /
 
@@ -79,7 +79,6 @@ const PARAMETERS_MAX = 4
  * gates by their place; `replace` of a string calls back with its groups. */
 const LONG_CALLS = [
   'packages/policy/src/decide/',
-  'packages/policy/src/provenance/session-provenance.ts',
   'packages/agents/src/service/',
   'packages/agents/src/step-thread/operations.ts',
   'packages/agents/src/steps/stepper.ts',

@@ -13,7 +13,7 @@ export interface Counter {
   readonly increment: number
   readonly incrementFrom: string | undefined
   readonly at: number
-  /** Of the form `5/hour`. */
+  /** The limit of the form `5/hour`. */
   readonly max?: number
 }
 
@@ -62,7 +62,7 @@ function readState(rule: Fields): Counter | undefined {
   return { name, window, increment: increment || 1, incrementFrom, at: rule.keyAt('state') }
 }
 
-/** For each rule with a counter, the limit it comes to. */
+/** Finds the limit that each rule with a counter comes to. */
 export function limitCounters(
   rules: readonly InterceptRule[],
   tool: string,

@@ -39,7 +39,7 @@ export interface RuleBody {
 export interface DraftRule {
   /** `<server>/<tool>`, or `<server>/*`. */
   readonly tools: string
-  /** Of a guardrail. */
+  /** The name of a guardrail; other rules have none. */
   readonly name?: string
   readonly comments: readonly string[]
   readonly body: RuleBody
@@ -51,6 +51,6 @@ export interface ImportDraft {
   readonly comments: string[]
   readonly tools: DraftRule[]
   readonly guardrails: DraftRule[]
-  /** Of guardrails, to keep them unique. */
+  /** The names of guardrails so far: each must be unique. */
   readonly names: Set<string>
 }

@@ -23,7 +23,7 @@ export class Fields {
     this.report = report
   }
 
-  /** Undefined after an error. An empty node is an empty mapping; without `keys` every key is known. */
+  /** Reads a mapping; undefined after an error. An empty node is an empty mapping, and every key is known without `keys`. */
   static read(
     node: LocatedNode | undefined,
     keys: readonly string[] | undefined,
@@ -55,7 +55,7 @@ export class Fields {
     return this.map.entries.find((entry) => entry.key.value === key)?.key.at ?? this.map.at
   }
 
-  /** Undefined if it is missing. */
+  /** Reads a text; undefined if it is missing. */
   text(key: string): string | undefined {
     const node = this.node(key)
     if (node === undefined || isNull(node)) return undefined

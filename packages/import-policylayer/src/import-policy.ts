@@ -72,7 +72,7 @@ export function isPolicyLayer(text: string): boolean {
   return names.length > 0 && !names.some((name) => name.includes('/'))
 }
 
-/** By what stands under `tools`, then by the look of the text. */
+/** Recognises the format by what stands under `tools`, then by the look of the text. */
 function formatOf(root: LocatedMap, text: string): FormatName | undefined {
   const has = (key: string) => findEntry(root, key) !== undefined
   if (has('guardrails') || has('categories') || !(has('version') || has('tools') || has('hide')))

@@ -25,7 +25,7 @@ const ACTION_WORDS = {
 
 const WINDOW_SECONDS_MAX = 30 * 86_400
 
-/** Undefined after an error. */
+/** Reads the body of a rule; undefined after an error. */
 export function readBody(tool: Fields): RuleBody | undefined {
   const written = tool.text('action') ?? 'allow'
   const action = tool.word('action', ACTION_WORDS, written.trim().toLowerCase())

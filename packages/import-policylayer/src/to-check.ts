@@ -20,7 +20,7 @@ export interface OriginalRule {
 
 const EMPTY_CHECK = { denies: false, pass: [], match: [], held: 'deny', limits: [] } as const
 
-/** Undefined if the rule changes nothing, or after an error: then the caller denies the whole tool. */
+/** Makes a check of a rule; undefined if the rule changes nothing, or after an error: then the caller denies the whole tool. */
 export function toCheck(rule: OriginalRule, report: ImportReport): Check | undefined {
   const { name, at, reason, effect, conditions, approvalTimeout } = rule
   const base: Check = { ...EMPTY_CHECK, name, reason, comments: report.commentsAbove(at) }

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values
 import { foldCase } from './json/fold-case.ts'
 import { KnownKeys } from './known-keys.ts'
 
-/** By the `properties` object of a definition, which is the same for every call of a tool. */
+/** The keys by the `properties` object of a definition, which is the same for every call of a tool. */
 const known = new WeakMap<JsonObject, KnownKeys>()
 
 /** The first such key, or undefined. A key that is itself declared is not a variant. */

@@ -12,7 +12,7 @@ interface ParamKind {
   readonly name: string
   readonly isText: boolean
   readonly isOptional: boolean
-  /** Of a text, in UTF-16 code units. */
+  /** How long a text may be, in UTF-16 code units. */
   readonly lengthMax?: number
 }
 

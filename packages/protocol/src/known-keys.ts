@@ -37,10 +37,10 @@ export class KnownKeys {
   }
 }
 
-/** Of every JSON-RPC message. There are no others. */
+/** The members of a JSON-RPC message. There are no others. */
 export const ENVELOPE_KEYS = new KnownKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 
-/** Of a response's `error`. */
+/** The members of a response's `error`. */
 export const ERROR_KEYS = new KnownKeys(['code', 'message', 'data'])
 
 /**
@@ -95,7 +95,7 @@ export const PARAMS_KEYS = new KnownKeys([
   'notifications',
 ])
 
-/** Of `params._meta`, as far as the gate reads it. */
+/** The members of `params._meta` that the gate reads. */
 export const META_KEYS = new KnownKeys([
   'progressToken',
   'io.modelcontextprotocol/protocolVersion',
@@ -106,5 +106,5 @@ export const META_KEYS = new KnownKeys([
   'io.modelcontextprotocol/related-task',
 ])
 
-/** Of `params.ref`: what a completion is for. */
+/** The members of `params.ref`, which says what a completion is for. */
 export const REF_KEYS = new KnownKeys(['type', 'name', 'uri'])

@@ -48,12 +48,12 @@ export class LineSplitter {
     this.#splitsAtReturn = options.breaks === 'any'
   }
 
-  /** Of the line that is not complete. */
+  /** How many bytes of the line that is not complete are in memory. */
   get heldBytes(): number {
     return this.#heldLength
   }
 
-  /** Of the last chunk pushed: less than all of it only if `linesMax` lines were found. */
+  /** How many bytes of the last chunk were read: less than all only if `linesMax` lines were found. */
   get takenBytes(): number {
     return this.#takenBytes
   }

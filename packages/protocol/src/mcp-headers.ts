@@ -14,7 +14,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** UTF-8 in base64 and back, which a pure module does not have. */
 export interface Base64 {
   readonly encode: (text: string) => string
-  /** Undefined if the bytes are not UTF-8. */
+  /** Decodes a value; undefined if its bytes are not UTF-8. */
   readonly decode: (base64: string) => string | undefined
 }
 
@@ -39,7 +39,7 @@ export function encodeValue(value: string, base64: Base64): string {
   return `=?base64?${base64.encode(value)}?=`
 }
 
-/** Undefined if no honest client writes it that way. */
+/** Reads the value of a header; undefined if no honest client writes it that way. */
 export function decodeValue(header: string, base64: Base64): string | undefined {
   const encoded = SENTINEL.exec(header)?.[1]
   if (encoded === undefined) return PLAIN.test(header) ? header : undefined

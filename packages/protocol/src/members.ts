@@ -25,7 +25,7 @@ export function withMembers(
   return { value, text }
 }
 
-/** Of a text that the strict reader accepted. */
+/** Reads the members of a text that the strict reader has accepted. */
 export function readMembers(text: string): ParsedMembers {
   return { value: JSON.parse(text) as JsonObject, text: splitMembers(text) }
 }

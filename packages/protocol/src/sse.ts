@@ -22,7 +22,7 @@ export interface StreamEvent {
 }
 
 export interface EventLimits {
-  /** Of one event's data, in UTF-16 code units. A line may have as many bytes. */
+  /** How long the data of one event may be, in UTF-16 code units. A line may have as many bytes. */
   readonly lengthMax: number
   readonly linesMax: number
 }
@@ -33,7 +33,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 const FIELD_NAME_BYTES = 6
 
 export class EventParser {
-  /** For `Last-Event-ID` on reconnection: of the last event that ended, refused or not. */
+  /** The id of the last event that ended, refused or not. It is sent as `Last-Event-ID` on reconnection. */
   lastEventId: string | undefined
   /** Reconnection delay requested by the server. */
   retryMs: number | undefined
@@ -59,12 +59,12 @@ export class EventParser {
     this.#lines = new LineSplitter(decode, { lineBytesMax, breaks: 'any' })
   }
 
-  /** Of the last chunk pushed. */
+  /** How many bytes of the last chunk were read. */
   get takenBytes(): number {
     return this.#lines.takenBytes
   }
 
-  /** Of the event that is not complete. */
+  /** How many bytes of the event that is not complete are in memory. */
   get heldBytes(): number {
     return this.#lines.heldBytes + this.#length
   }

@@ -24,7 +24,7 @@ export function joinName(server: string, name: string, hash: Hash): string {
   return start.replace(/[\ud800-\udbff]$/, '') + hash(joined).slice(0, NAME_HASH_LENGTH)
 }
 
-/** Undefined if the name has no server. */
+/** Splits a name of the aggregate; undefined if it names no server. */
 export function splitToolName(joined: string): { server: string; name: string } | undefined {
   const at = joined.indexOf(SEPARATOR)
   const server = joined.slice(0, Math.max(at, 0))

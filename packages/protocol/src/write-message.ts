@@ -58,7 +58,10 @@ function writeCall(method: string, members: MemberTexts, overrides?: Overrides):
   return params === undefined ? head : `${head},"params":${writeMembers(params)}`
 }
 
-/** Undefined if there were no members and none were added. */
+/**
+ * Adds members to others, or replaces them. An override that is undefined removes the member. Undefined if there were no
+ * members and none were added.
+ */
 function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
   const params = new Map(members)
   for (const [key, text] of Object.entries(overrides)) {
@@ -106,7 +109,7 @@ export function oneLine(text: string): string {
 /** Characters of a step. */
 const STEP_LENGTH = 65_536
 
-/** As `oneLine`, with a pause after each part. */
+/** Does the same as `oneLine`, with a pause after each part. */
 export function* oneLineSteps(text: string): Steps<string> {
   if (text.length <= STEP_LENGTH) return oneLine(text)
   const parts: string[] = []

@@ -13,7 +13,7 @@ import type { SessionMemory, StoredSession } from '@sluice/access/identity/sessi
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
 import { toAnswerKey } from '@sluice/policy/provenance/answer-key'
 import { readValue } from '@sluice/policy/provenance/read-value'
-import type { Answer } from '@sluice/policy/provenance/session-provenance'
+import type { Answer } from '@sluice/policy/provenance/write-answer'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StoredMemory } from './stored-memory.ts'
 

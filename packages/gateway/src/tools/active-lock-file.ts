@@ -49,7 +49,7 @@ export class ActiveLockFile {
     return this.#now
   }
 
-  /** For a person: what waits or is wrong; empty if the file is what is in force. */
+  /** Says to a person what waits or is wrong; empty if the file is what is in force. */
   get why(): string {
     if (this.#broken !== undefined) return `the lock file is as it was: ${this.#broken}`
     if (this.#waiting === undefined) return ''

@@ -21,7 +21,7 @@ export class KnownTools {
   readonly #newest = new Map<string, Map<string, KnownTool>>()
   readonly #onNew: (tool: KnownTool) => void
   readonly #sources: ToolSources
-  /** Of each server, with a number for each time they were others. */
+  /** The instructions of each server, with a number that grows when they change. */
   readonly #instructions = new Map<string, { readonly text: string; readonly number: number }>()
 
   constructor(onNew: (tool: KnownTool) => void, sources: ToolSources = FOREIGN) {

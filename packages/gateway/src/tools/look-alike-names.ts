@@ -30,7 +30,7 @@ export class LookAlikeNames {
   /** The members of each group by key, the oldest first. */
   readonly #groups = new Map<string, Map<string, IndexedTool>>()
 
-  /** Of the last definition: one that is looked for is mostly put next. */
+  /** The digest of the last definition: one that is looked for is mostly put next. */
   #lastBody: { readonly definition: ToolDefinition; readonly digest: string } | undefined
 
   /** In the place of what was accepted of this tool before. */
@@ -89,7 +89,7 @@ export class LookAlikeNames {
     return oldest !== undefined && oldest.atMs < settledMs ? oldest.name : undefined
   }
 
-  /** By `toToolKey`; from all groups but these. */
+  /** Removes a tool, named by `toToolKey`, from all groups but these. */
   remove(key: string, staysIn: readonly string[] = []): void {
     const groups = this.#tools.get(key)?.groups ?? []
     this.#tools.delete(key)

@@ -35,7 +35,7 @@ export interface PinsOptions {
   readonly hasServer?: (server: string) => boolean
   readonly log: Log
   readonly nowMs: () => number
-  /** Not affected by a clock that is set: says which tools came together. */
+  /** A clock that no one can set: it says which tools came together. */
   readonly steadyMs: () => number
   /** A tool of a server that was known before is trusted at first sight. */
   readonly onNew?: (tool: KnownTool) => void
@@ -74,7 +74,7 @@ export class Pins {
   readonly #pending: StoredMap<PendingDefinition>
   /** Tools seen for the first time a moment ago: how many of each category, by server. */
   readonly #firstSeen = new Map<string, Map<string, number>>()
-  /** Of what is accepted; not made while a lock file is in force. */
+  /** The names of what is accepted; undefined while a lock file is in force. */
   #twins: LookAlikeNames | undefined
   #known = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
   readonly #digests = new WeakMap<KnownTool, { instructions: string; digest: string }>()
@@ -95,7 +95,7 @@ export class Pins {
     this.#restore(pending)
   }
 
-  /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
+  /** Puts a lock file in force: only what it pins is accepted. If it goes, what was accepted before is accepted again. */
   setLock(lock: readonly Pin[] | undefined): void {
     const accepted = this.#stored.readAll()
     this.#lock = lock

@@ -107,7 +107,7 @@ export class ServerNotes {
     this.#log('warn', message, { server, why })
   }
 
-  /** Undefined if everything that it lists is known. */
+  /** The limit by which something that the server lists is not known; undefined if all of it is known. */
   limitMetBy(server: string): string | undefined {
     return this.#limitsMet.get(server)
   }

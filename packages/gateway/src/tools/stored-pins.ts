@@ -10,7 +10,7 @@ import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/c
 export interface AcceptedDefinition {
   readonly digest: string
   readonly definition: ToolDefinition | undefined
-  /** Of its server at that time; undefined if they were not known. */
+  /** The instructions of its server at that time; undefined if they were not known. */
   readonly instructions?: string
   /** When it was first accepted, by `steadyMs`; 0 if that was before this start. */
   readonly atMs: number
@@ -37,7 +37,7 @@ export class StoredPins {
     this.#statements = prepareAll(store, STATEMENTS)
   }
 
-  /** By `toToolKey`. */
+  /** Reads all accepted definitions, by `toToolKey`. */
   readAll(): Map<string, AcceptedDefinition> {
     this.#flush()
     return new Map(this.#statements.readAll.all().map(toEntry))

@@ -4,9 +4,10 @@
 import type { AnswerTrust, ProvenanceLookup, ValueReading } from '../calls/provenance.ts'
 import type { CheckedCall } from './collect-values.ts'
 import { isDestinationKind, readValue } from './read-value.ts'
-import type { Answer, SessionProvenance } from './session-provenance.ts'
+import type { SessionProvenance } from './session-provenance.ts'
 import { getToolWords } from './tool-words.ts'
 import { visitLeaves } from './visit-arguments.ts'
+import type { Answer } from './write-answer.ts'
 
 /** What was called, and what the policy says of its answers. */
 export interface AnsweredCall extends Pick<CheckedCall, 'args' | 'inputSchema'> {

@@ -64,7 +64,7 @@ const NOT_DIGIT = /\D/g
  * a text may have nothing else. */
 const INDEXED_LENGTH_MAX = 262_144
 const QUOTE_OR_ESCAPE = /["\\]/g
-/** With the flag u a surrogate in a pair does not match. */
+/** The flag u is needed: without it a surrogate in a pair would match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const SPECIAL = /[\\\x00-\x1f]/g
@@ -96,12 +96,12 @@ export class JsonReader {
   longNumbersLength = 0
   escapedLength = 0
   escapedQuotes = 0
-  /** Undefined if the text is ASCII: comparing its keys costs nothing. */
+  /** What comparing keys may still cost; undefined if the text is ASCII, where it costs nothing. */
   folding: FoldBudget | undefined
-  /** Of the number that `skipNumber` passed last. */
+  /** Whether the number that `skipNumber` passed last has no fraction. */
   isWholeNumber = false
   hasExponent = false
-  /** Of the next backslash or control character, if it is not before `at`. */
+  /** The place of the next backslash or control character, if it is not before `at`. */
   special = -1
   /** Known from `begin` on: the text has no escape and no line terminator. */
   isPlain = false
@@ -261,7 +261,7 @@ export class JsonReader {
     return this.text.slice(start, end)
   }
 
-  /** Of the string that starts at `at`: its closing quote, or -1 if it is not plain. */
+  /** Finds the closing quote of the string that starts at `at`; -1 if the string is not plain. */
   findPlainEnd(): number {
     const start = this.at + 1
     const isLong = this.text.length > INDEXED_LENGTH_MAX

@@ -17,7 +17,7 @@ import type { JsonReader } from './read-json.ts'
 const KEYS_COMPARED_MAX = 8
 /** Keys that the Map caches from one object to the next, which mostly has the same. */
 const KEYS_KEPT_MAX = 20_000
-/** Without an exponent, a number of this many characters is finite. */
+/** A number of this many characters is finite if it has no exponent. */
 const FINITE_LENGTH_MAX = 300
 
 export function skipValue(reader: JsonReader): void {

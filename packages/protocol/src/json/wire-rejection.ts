@@ -4,7 +4,7 @@
 import type { WireErrorCode } from './errors.ts'
 import { SHOWN_LENGTH_MAX } from './limits.ts'
 
-/** Not an Error: a flood of invalid texts must not pay for stack traces. Never leaves the module. */
+/** This is no Error, because a flood of invalid texts must not pay for stack traces. It never leaves the module. */
 export class WireRejection {
   readonly code: WireErrorCode
   readonly message: string
