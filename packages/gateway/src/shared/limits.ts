@@ -184,7 +184,7 @@ export const LOGGED_MESSAGE_LENGTH_MAX = 500
 export const SLICE_MS = 8
 
 /** Young generation of the gate's V8 heap. */
-export const YOUNG_SPACE_BYTES_MAX = 10 * 1_048_576
+export const YOUNG_SPACE_BYTES_MAX = 16 * 1_048_576
 /** How often the size of the young generation is checked. */
 export const YOUNG_LOOK_EVERY_MS = 250
 

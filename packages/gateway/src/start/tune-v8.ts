@@ -1,7 +1,7 @@
 // V8 as a gate wants it: its bounds are for pages in a browser. The way of a call is long and goes
 // through many small functions, so more of them are put into one another: a call costs a tenth less. More
 // than this costs more again. What lives as long as one call would be let grow to 64 MB under
-// load, and an eighth of that costs no more time. For `sluice up`, before anything is optimised.
+// load, and a quarter of that costs no more time; an eighth costs a twentieth more. For `sluice up`, before anything is optimised.
 
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { YOUNG_LOOK_EVERY_MS, YOUNG_SPACE_BYTES_MAX } from '../shared/limits.ts'
@@ -20,8 +20,8 @@ export function tuneV8(): void {
   boundYoungSpace()
 }
 
-/** It cannot be said once the process runs, but V8 asks before every step of growth by how much. Does
- * not grow while the gate starts: what is made then mostly stays. */
+/** It cannot be said once the process runs, but V8 asks before every step of growth by how much. Loading the
+ * program may have reached it already. */
 function boundYoungSpace(): void {
   let factor = growBy(1)
   const timer = setInterval(() => {
