@@ -34,6 +34,7 @@ import {
 } from './threat.ts'
 import { isGuessedClass } from './tool-facts.ts'
 
+const GUESS_FORMS: readonly AttackKind[] = ['plain', 'encoded']
 /** What a user who has asked for nothing in particular may have said. */
 const PROMPT = 'Summarize what is new today and tell me what to do next.'
 
@@ -138,13 +139,24 @@ class ThreatSearch {
     for (const carrier of isAlone ? [undefined] : carriers)
       for (const source of sources)
         for (const args of harm === 'money' ? this.#listAmounts(end) : [end.args])
-          for (const form of carrier === undefined ? this.#forms.slice(0, 1) : this.#forms) {
+          for (const form of this.#listForms(carrier, source, end)) {
             const steps = [source, end.stage, { ...end, args }].filter((one) => one !== undefined)
             const calls = this.#play(carrier, steps, form)
             if (calls !== undefined)
               return toPath({ harm, end, form, calls, carrier, source, steps })
           }
     return undefined
+  }
+
+  /** A path that needs a guess is tried plainly and encoded alone: it fails nothing, and there are many. */
+  #listForms(
+    carrier: ReadStep | undefined,
+    source: ReadStep | undefined,
+    end: EndStep,
+  ): readonly AttackKind[] {
+    if (carrier === undefined) return ['plain']
+    const isGuess = [carrier, source, end].some((one) => one?.guess !== undefined)
+    return isGuess ? this.#forms.filter((form) => GUESS_FORMS.includes(form)) : this.#forms
   }
 
   /** The decisions, if every call is allowed. */
