@@ -416,6 +416,9 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         }
         expect(await show('own')).toBe(0)
         expect(await show('linked')).toBe(1)
+        const other = join(trial.folder, 'other')
+        const at = { session: 'elsewhere', scratch: other }
+        expect((await trial.run(`cat ${other}/outside.txt`, at)).code).toBe(1)
         if (process.getuid?.() !== 0) return
         execFileSync('chown', ['-R', owner === 0 ? '65534' : '0', folder('foreign')])
         execFileSync('chmod', ['-R', 'a+rwX', base])
