@@ -130,7 +130,10 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
     const { sinceMs } = (await fetchJson('/overview?lengthMs=86400000')) as { sinceMs: number }
     const calls = await exportCalls(stage.gate)
     const day = calls.filter(({ atMs }) => atMs >= sinceMs)
-    const words = countBy(day, ({ decision }) => decision.action)
+    // What a limit of the policy refuses has a word of its own.
+    const words = countBy(day, ({ decision: { action, code } }) =>
+      code === 'RATE_LIMITED' ? 'limited' : action,
+    )
     const ownHeld = day.filter(
       ({ server, decision }) => decision.action === 'require_approval' && server !== 'shop',
     )
@@ -149,6 +152,7 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
       ask: 'require_approval',
       deny: 'deny',
       allow: 'allow',
+      limited: 'limited',
     }))
       expect([word, await shown(word)]).toEqual([word, words[action] ?? 0])
     await page.locator('.nav-link', { hasText: 'Approvals' }).click()
@@ -199,6 +203,6 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
   test('M17: without the key `alerts` the console shows what is wrong', async () => {
     await show('/settings')
     await page.getByText('To be sent a message as well').waitFor()
-    await page.getByRole('link', { name: '1 tool definition waits for review' }).waitFor()
+    await page.getByRole('link', { name: 'A tool definition waits for review' }).waitFor()
   })
 })

@@ -133,7 +133,7 @@ function listColumns(sort: string): Column<ToolView>[] {
       </>
     )),
     column('server', 'Server', '160px', (tool) => <span className="muted cut">{tool.server}</span>),
-    column('category', 'Category', '178px', (tool) => (
+    column('category', 'Category', 'minmax(96px, 178px)', (tool) => (
       <Category name={tool.category} unknown={tool.unknown} />
     )),
     {
