@@ -64,7 +64,8 @@ tree=$(git write-tree) && ${WRITE_INDEX} || exit 1
 `
 /** Prints the tree and a commit of it. The message comes from stdin, because it may be longer than an argument. */
 const COMMIT_TREE = `
-echo "$tree $(git commit-tree "$tree")"
+commit=$(git commit-tree "$tree") || exit 1
+echo "$tree $commit"
 [ "$3" = full ] && git gc --auto --quiet
 true`
 
