@@ -46,8 +46,6 @@ which. A command that only shows something exits with 0, also if there is nothin
 directory. A command that loosens something asks for the PIN of a person at the terminal.
 `
 
-const TABLE_HEAD = '| option | default | |\n|---|---|---|'
-
 const OPERATIONS_HEAD = `## Operations
 
 What a running gate can be asked for. The control socket, the [API](api.md) and the commands are made from
@@ -93,10 +91,10 @@ function commonTable(common: ReadonlySet<string>): string {
   // Of an option that is worded in two ways the more frequent one stands for both.
   const byFlags = new Map<string | undefined, string>()
   for (const row of common) {
-    const [, flags] = row.split('|')
+    const [, flags] = row.split('`')
     if (!byFlags.has(flags)) byFlags.set(flags, row)
   }
-  return `## Options of many commands\n\n${TABLE_HEAD}\n${[...byFlags.values()].join('\n')}\n`
+  return `## Options of many commands\n\n${[...byFlags.values()].join('\n')}\n`
 }
 
 function describe(
@@ -109,9 +107,8 @@ function describe(
   const options = command.options.filter(({ hidden }) => !hidden)
   const mine = OPERATIONS.filter(({ command: name }) => name === path.slice(1).join(' '))
   const text = [
-    `### \`${path.join(' ')}\`\n`,
+    `### \`${usageOf(command, path)}\`\n`,
     `${capital(command.description())}.\n`,
-    ...(command.commands.length > 0 ? [] : [`\`\`\`text\n${usageOf(command, path)}\n\`\`\`\n`]),
     ...argumentLines(command),
     ...(options.length === 0 ? [] : [describeOptions(options, common)]),
     ...mine.map(({ name }) => `Operation: [\`${name}\`](#operations).\n`),
@@ -120,8 +117,13 @@ function describe(
   return [...text, ...below]
 }
 
-function usageOf(command: Command, path: readonly string[]): string {
-  return `${path.join(' ')} ${command.usage()}`.trim()
+/** The command with its arguments. */
+function usageOf({ registeredArguments }: Command, path: readonly string[]): string {
+  const args = registeredArguments.map((each) => {
+    const name = each.variadic ? `${each.name()}...` : each.name()
+    return each.required ? `<${name}>` : `[${name}]`
+  })
+  return [...path, ...args].join(' ')
 }
 
 function argumentLines({ registeredArguments }: Command): string[] {
@@ -138,15 +140,15 @@ function describeOptions(options: readonly Option[], common: ReadonlySet<string>
     .filter((option) => common.has(toOptionRow(option)))
     .map(({ long }) => `\`${long}\``)
   return [
-    ...(own.length === 0 ? [] : [`${TABLE_HEAD}\n${own.join('\n')}\n`]),
+    ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
     ...(shared.length === 0 ? [] : [`Also ${shared.join(', ')}.\n`]),
   ].join('\n')
 }
 
 function toOptionRow({ flags, description, defaultValue, mandatory }: Option): string {
   const isPlain = typeof defaultValue === 'string' || typeof defaultValue === 'number'
-  const value = mandatory ? '**required**' : isPlain ? `\`${defaultValue}\`` : ''
-  return `| \`${flags}\` | ${value} | ${description.replaceAll('|', '\\|')} |`
+  const value = mandatory ? ' (required)' : isPlain ? ` (\`${defaultValue}\`)` : ''
+  return `- \`${flags}\`${value}: ${description}`
 }
 
 /** What help shows behind the options: examples, and what has to be known. */
