@@ -1,10 +1,11 @@
-// `npm run eval -- features [--claude-flow]`: the 34 features that are promised, each tried from outside: a
+// `npm run eval -- features [--claude-flow]`: the 39 features that are promised, each tried from outside: a
 // real gate, real servers, clients of both generations of MCP, and the command line. Prints `works` or
 // `does not` for each. Exits with 1 if something does not work. With `--claude-flow` row 12 is
 // compared with the real package, which takes some minutes to install.
 
 import type { RunOptions } from '../dispatch.ts'
 import * as agents from './features/agent-rows.ts'
+import * as forms from './features/form-rows.ts'
 import * as gate from './features/gate-rows.ts'
 import { type Place, withPlace } from './features/place.ts'
 import * as policy from './features/policy-rows.ts'
@@ -46,6 +47,11 @@ const ROWS: readonly Row[] = [
   ['bridge between generations', gate.bridge],
   ['accuracy on unseen servers', policy.accuracy],
   ['importers', policy.importers],
+  ['a price, and an end of loops', forms.leash],
+  ['a call compared with an earlier answer', forms.earlierAnswer],
+  ['the servers as a registry', forms.registry],
+  ['a build fails on a poisoned server', forms.failingBuild],
+  ['policy suggest keeps what is in force', forms.stricterPolicy],
 ]
 
 export async function run(options: RunOptions): Promise<number> {

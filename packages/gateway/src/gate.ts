@@ -112,13 +112,13 @@ export class Gate {
     })
   }
 
-  /** How a server is reached; undefined if there is none of this name. All of them together count as
-   * processes if one of them is. */
   /** Servers that clients can reach by an address of their own. */
   get serverNames(): readonly string[] {
     return this.#parts.servers.callable
   }
 
+  /** How a server is reached; undefined if there is none of this name. All of them together count as
+   * processes if one of them is. */
   kindOf(name: string): ServerConfig['kind'] | undefined {
     const { servers } = this.#parts
     if (name === ALL_SERVERS)
