@@ -26,7 +26,8 @@ export interface Limit {
   readonly max: Decimal
   /** The field of an earlier answer that is the maximum, in place of `max`. */
   readonly maxOf?: {
-    readonly read: LastRead /** Its place in the document. */
+    readonly read: LastRead
+    /** Its offset in the document. */
     readonly at: number
   }
   readonly windowMs: number
