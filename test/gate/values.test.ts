@@ -28,9 +28,9 @@ tools:
     reason: mails go to the customer of the order
 `
 const FIRST =
-  'this session has not called `shop/get_order` with order_id "A-1" and nothing else: call it first'
+  'this session has not called `shop/get_order` with order_id `args.order` and nothing else: call it first'
 const AGAIN =
-  'of the last answer of `shop/get_order` with order_id "A-1" and nothing else is not known: call it again'
+  'of the last answer of `shop/get_order` with order_id `args.order` and nothing else is not known: call it again'
 
 let file: string
 beforeEach(() => {

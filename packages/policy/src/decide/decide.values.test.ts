@@ -121,7 +121,7 @@ test.each<[string, string, JsonObject, Read[], string]>([
   expect(ask(when, args, reads).action).toBe(action)
 })
 
-const CALL = '`shop/get_order` with order_id "A" and nothing else'
+const CALL = '`shop/get_order` with order_id `args.order` and nothing else'
 const CALL_FIRST = `this session has not called ${CALL}: call it first`
 const CALL_AGAIN = `\`total\` of the last answer of ${CALL} is not known: call it again`
 
@@ -272,7 +272,7 @@ describe('a limit whose maximum is a field of an answer', () => {
     )
     expect(refund(30)).toBe('ALLOWED ')
     expect(refund(0.01)).toMatch(/^SPEND_LIMITED/)
-    expect(refund(1, 'B')).toContain('with order_id "B" and nothing else: call it first')
+    expect(refund(1, 'B')).toContain('with order_id `args.order` and nothing else: call it first')
     values = remember(policy, [order('A', '70.5')])
     expect(refund(20.5)).toBe('ALLOWED ')
     for (const total of [-1, 'many', true, null]) {

@@ -1,6 +1,7 @@
 // Finds the value of `last(...)` for one call, and says which call would settle it if it is not known.
 
 import type { AnswerFinding } from '../../calls/answer-values.ts'
+import { pathText } from '../../language/argument-path.ts'
 import { getMember, toAnswerKey } from '../../provenance/answer-key.ts'
 import type { JsonObject, JsonValue } from '../../values/json.ts'
 import type { AnswerMatch, LastRead } from '../read-last.ts'
@@ -13,13 +14,10 @@ export function findLast(read: LastRead, { args = {}, facts, now }: LastContext)
   return facts.session.values?.find(read, key, now.wallMs) ?? 'unknown'
 }
 
-/** Says which call would settle it. The values are arguments of the call itself. */
+/** Says which call would settle it. Names arguments and not their values: the reason of a decision is recorded. */
 export function describeUnread(read: LastRead, context: LastContext): string {
   const { tool, by, field, match } = read
-  const given = by.map((name, index) => {
-    const value = matchedValue(match[index] as AnswerMatch, context.args ?? {})
-    return `${name} ${(JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_LENGTH)}`
-  })
+  const given = by.map((name, index) => `${name} ${nameMatch(match[index] as AnswerMatch)}`)
   const call = `\`${tool}\`${given.length === 0 ? ' without arguments' : ` with ${given.join(', ')} and nothing else`}`
   return findLast(read, context) === 'never'
     ? `this session has not called ${call}: call it first`
@@ -31,8 +29,9 @@ export function saysWhichCall(reason: string): boolean {
   return /: call it (first|again)$/.test(reason)
 }
 
-/** Enough for an id. */
-const SHOWN_LENGTH = 80
+function nameMatch(match: AnswerMatch): string {
+  return 'path' in match ? `\`${pathText(match.path)}\`` : JSON.stringify(match.literal)
+}
 
 function matchedValue(match: AnswerMatch, args: JsonObject): JsonValue | undefined {
   return 'path' in match ? getMember(args, match.path) : match.literal
