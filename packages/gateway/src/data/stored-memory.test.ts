@@ -216,6 +216,16 @@ test('kill: the fields of the last answer are known, and of no older one', () =>
   expect(totalOf(lease)).toEqual({ value: 7 })
 })
 
+test('what sessions read that several gates use is known to none of them', () => {
+  const { sessions } = new Gate(newFolder())
+  const leases = ['token a', 'token b'].map((key) =>
+    sessions.open('ann', key, { max: 20, windowMs: 1_000 }, 1),
+  ) as [SessionLease, SessionLease]
+  for (const { id } of leases) sessions.learn(id, { saw: [], isSplit: true, hasGap: false })
+  readTotal(leases[0], 5)
+  expect(leases.map((lease) => totalOf(lease))).toEqual(['unknown', 'unknown'])
+})
+
 test('a session that ends leaves nothing', () => {
   const gate = new Gate(newFolder())
   const lease = gate.join()

@@ -155,7 +155,8 @@ export class SessionLease {
   /** Fields of the answers of the session, as far as a policy reads them. */
   values(reads: string): SessionValues {
     const { memory } = this.#context
-    return this.#session.isSplit ? UNKNOWN_VALUES : memory.valuesOf(this.#session, reads)
+    // One of its own: what is remembered in it is of no other session.
+    return this.#session.isSplit ? new SessionValues(true) : memory.valuesOf(this.#session, reads)
   }
 
   /** Fields of an answer were remembered. Called before it is sent. */
@@ -254,7 +255,6 @@ function toTokens(bytes: number): number {
 }
 
 /** It is not known. */
-const UNKNOWN_VALUES = new SessionValues(true)
 const UNKNOWN_PAST: PastCalls = { calls: [], hasMore: true }
 
 const FAMILY = 'agents/'
