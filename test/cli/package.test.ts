@@ -15,6 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -203,6 +204,32 @@ describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
     expect(containers.run('exec', 'gate', 'node', '-e', look)).toBe('1000 EROFS written false')
     containers.run('stop', '--time', '20', 'gate')
     expect(containers.run('inspect', '--format', '{{.State.ExitCode}}', 'gate')).toBe('0')
+  })
+
+  test('the command of the page works as printed, with the sluice.yaml of the page', async () => {
+    const page = readFileSync(join(ROOT, 'docs/how-to/install.md'), 'utf8')
+    const [, config = ''] = /```yaml\n(# gate\/sluice\.yaml\n.*?)```/s.exec(page) ?? []
+    const [, words = ''] = /^podman (run .*?)\npodman exec/ms.exec(page) ?? []
+    const folder = join(place, 'gate')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'sluice.yaml'), config)
+    writeFileSync(join(folder, 'policy.yaml'), 'version: 1\ndefault: deny\n')
+    const printed = words.replaceAll("'", '').split(/[\s\\]+/)
+    // Only where the folder is and which port of the machine is free differ.
+    const [run = '', ...rest] = printed.map((word) =>
+      word.replace('./gate', folder).replace('127.0.0.1:7433', '127.0.0.1:'),
+    )
+    containers.run(run, '--detach', '--name', 'page', ...rest)
+    const [, port] = /:(\d+)$/.exec(containers.run('port', 'page', '7433')) ?? []
+    const isHealthy = () => containers.try('healthcheck', 'run', 'page').status === 0
+    await until(isHealthy)
+    const answer = new Promise((resolve) => {
+      const options = { port, path: '/healthz', headers: { host: 'localhost:7433' } }
+      get(options, ({ statusCode }) => resolve(statusCode))
+    })
+    expect(await answer).toBe(200)
+    expect(containers.run('exec', 'page', 'sluice', 'status')).toContain('server notes (http)')
+    containers.run('rm', '--force', '--time', '5', 'page')
   })
 
   const canIsolate = findBubblewrap() !== undefined
