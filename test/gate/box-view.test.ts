@@ -301,7 +301,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('nothing can be added beside the project', async () => {
       expect((await trial.run('mkdir /new')).output).toContain('Read-only file system')
-      expect((await trial.run('cat /etc/hosts')).output.trim().split('\n')).toHaveLength(1)
+      expect((await trial.run('cat /etc/hosts')).output).toMatch(/^127\.0\.0\.1 localhost .*\n$/)
       expect((await trial.run('cat /proc/*/environ')).output).not.toContain('only-mine')
       const env = { TMPDIR: '/var/elsewhere' }
       expect((await trial.run('echo "$TMPDIR"', { env })).output).toBe('/tmp\n')
