@@ -117,7 +117,8 @@ function useSuggestions(text: string): string[] {
     return OUTCOME_CHOICES.map(({ value }) => `decision:${value}`).filter((one) =>
       one.startsWith(text),
     )
-  if (of !== undefined) return (names ?? []).map((name) => `${term}:${name}`)
+  // A list that is empty for a moment is closed, and stays so.
+  if (of !== undefined) return names?.map((name) => `${term}:${name}`) ?? [text]
   const terms = [...[...TERMS.map((one) => one.term), ...TAGS].map((one) => `${one}:`), 'args.']
   // With nothing typed the list is closed: the rest of the page can be used.
   return text === '' ? [] : terms.filter((one) => one.startsWith(text))
