@@ -171,9 +171,8 @@ export class SharedStore {
     this.steps = new PostgresStepChains(connections)
     this.#leases = new Leases(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
-    const { data } = config
     const { admission } = this
-    this.#chain = new SharedChain({ admission, connections, data, encodeEntry, gate })
+    this.#chain = new SharedChain({ admission, connections, data: config.data, encodeEntry, gate })
   }
 
   static async open(
@@ -266,7 +265,7 @@ export class SharedStore {
     this.#sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
   }
 
-  /** Alerts tell a person of it; this is for whoever reads the log of another gate. */
+  /** Alerts tell a person of it; this is for the log of the other gates. */
   async #logLostGates(): Promise<void> {
     const lost = (await this.directory.list()).filter(
       ({ isLive, state }) => !isLive && state !== 'stopped',
