@@ -1,5 +1,5 @@
 // `npm run check`: prints the characters of code of each package beside those of the last release. It fails only
-// if the whole has grown by more than 12 %: a package may grow where another shrinks.
+// if the whole has grown by more than 17 %: a package may grow where another shrinks.
 
 import { measurePackages } from '../test/support/code-size.ts'
 
@@ -18,7 +18,7 @@ const RELEASED: Readonly<Record<string, number>> = {
   protocol: 69_821,
 }
 /** The reasons are in docs/decisions/2026-11-19-size-of-new-capabilities.md. */
-const GROWTH_MAX = 1.12
+const GROWTH_MAX = 1.17
 
 const sizes = measurePackages().sort((one, other) => other.characters - one.characters)
 for (const { name, characters } of sizes) print(name, characters, RELEASED[name])
