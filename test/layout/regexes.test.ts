@@ -96,6 +96,11 @@ const MADE_LATER: readonly (readonly [file: string, made: readonly RegExp[], of:
     'nothing else',
   ],
   [
+    'policy/src/change/edit-rule.ts',
+    [/(?<=^|\(|&& |\|\| )args\.amount <=? \d+(?:\.\d+)?(?=$|\)| &&| \|\|)/],
+    'the path of an argument',
+  ],
+  [
     'cli/src/packs/merge-pack.ts',
     [/(?<![\w./-])name\//g, /"name: /g, /\bserver: name\b/g],
     'the name of a server in a pack',

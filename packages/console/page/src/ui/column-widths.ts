@@ -11,7 +11,7 @@ const WIDTH_MAX_PX = 900
 type Widths = Readonly<Record<string, number>>
 
 export interface ColumnWidths {
-  /** As a track of a grid; undefined if nobody has changed it. */
+  /** As a track of a grid; undefined if it was not changed. */
   readonly of: (head: string) => string | undefined
   /** Follows the pointer until it is let go. */
   readonly drag: (head: string, event: PointerEvent<HTMLElement>) => void

@@ -1,7 +1,15 @@
 // Policy: the table of what happens to each tool, and next to it the corresponding text. A decision that is
 // chosen edits the text, typing changes the table; nothing takes effect until it is saved with a passkey.
 
-import { type JSX, lazy, Suspense, useCallback, useMemo, useState } from 'react'
+import {
+  type ComponentProps,
+  type JSX,
+  lazy,
+  Suspense,
+  useCallback,
+  useMemo,
+  useState,
+} from 'react'
 import type {
   PolicyDocumentView,
   PolicyVersion,
@@ -27,6 +35,7 @@ import { date } from '../../ui/words.ts'
 import { TryCall } from '../servers/try-call.tsx'
 import type { Schema } from './complete.ts'
 import { keepDraft, type RuleMove, useDraft } from './draft.ts'
+import { PolicyActions } from './policy-actions.tsx'
 import { SaveDialog } from './save.tsx'
 import { ToolTable } from './tool-table.tsx'
 import './policy.css'
@@ -90,10 +99,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
   const problems = useMemo(() => draft.meaning?.problems ?? [], [draft.meaning])
   const hasErrors = problems.some(({ severity }) => severity === 'error')
   const isFixed = !may || hasErrors || document.fixed !== ''
-  const tools = useMemo(
-    () => (board?.tools ?? []).map((one) => `${one.server}/${one.name}`),
-    [board],
-  )
+  const tools = useMemo(() => listToolIds(board?.tools), [board])
   // The text stays: the difference then shows what another person changed, too.
   const loadAgain = async () => {
     await keepOverNewest(document.name, draft.text)
@@ -101,7 +107,6 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
     reload()
     showToast('loaded the file again; look at the difference before you save')
   }
-  const showRule = (name: string) => setLine(findLine(draft.text, name))
   const move = useCallback((one: RuleMove) => void draft.move(one), [draft.move])
   return (
     <div className="page">
@@ -110,31 +115,15 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         lead={`What ${document.file.split('/').at(-1)}${document.versioned ? ', which is under version control,' : ''} decides for each tool.`}
       >
         <DocumentAndTool document={document} names={names} filter={filter} />
-        <Button kind="quiet" onPress={() => setPast(true)}>
-          <Icon name="history" /> History
-        </Button>
-        {may && (
-          <Button
-            kind="quiet"
-            isDisabled={!draft.changed}
-            onPress={() => draft.edit(document.text)}
-          >
-            Undo all
-          </Button>
-        )}
-        {may && (
-          <Button
-            kind="primary"
-            isDisabled={isFixed || (!draft.changed && document.inForce)}
-            onPress={() => setSaving(true)}
-          >
-            {document.versioned
-              ? 'Make a patch…'
-              : draft.changed || document.inForce
-                ? 'Save…'
-                : 'Apply…'}
-          </Button>
-        )}
+        <PolicyActions
+          document={document}
+          may={may}
+          changed={draft.changed}
+          isFixed={isFixed}
+          onHistory={() => setPast(true)}
+          onUndo={() => draft.edit(document.text)}
+          onSave={() => setSaving(true)}
+        />
       </PageHead>
       <Banners fixed={document.fixed} why={why} />
       <div className="split policy-body">
@@ -147,23 +136,19 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
             mayMove={may}
             onMove={move}
             onTry={setTried}
-            onShow={showRule}
+            onShow={(name) => setLine(findLine(draft.text, name))}
           />
         )}
-        <div className="stack editor-side">
-          <Suspense fallback={<div className="card editor" />}>
-            <Editor
-              text={draft.text}
-              problems={problems}
-              schema={schema.value}
-              names={tools}
-              readOnly={!may}
-              line={line}
-              onChange={draft.edit}
-            />
-          </Suspense>
-          <Problems problems={problems} onShow={setLine} />
-        </div>
+        <EditorSide
+          text={draft.text}
+          problems={problems}
+          schema={schema.value}
+          names={tools}
+          readOnly={!may}
+          line={line}
+          onChange={draft.edit}
+          onShow={setLine}
+        />
       </div>
       {tried !== undefined && (
         <DraftTrial
@@ -198,6 +183,27 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
       )}
     </div>
   )
+}
+
+interface EditorSideProps extends ComponentProps<typeof Editor> {
+  readonly onShow: (line: number) => void
+}
+
+function EditorSide({ onShow, ...editor }: EditorSideProps): JSX.Element {
+  return (
+    <div className="stack editor-side">
+      <Suspense fallback={<div className="card editor" />}>
+        <Editor {...editor} />
+      </Suspense>
+      <Problems problems={editor.problems} onShow={onShow} />
+    </div>
+  )
+}
+
+function listToolIds(
+  tools: readonly { readonly server: string; readonly name: string }[] = [],
+): readonly string[] {
+  return tools.map(({ server, name }) => `${server}/${name}`)
 }
 
 interface DraftTrialProps {
