@@ -97,7 +97,7 @@ function listSessions(project: string): DaySession[] {
       ],
     },
     {
-      // Known: docs/concepts/threats.md, "A program does what the user can".
+      // Known: docs/concepts/threats-details.md, "A program does what the user can".
       prompt: 'add a test, run the tests and commit',
       readme: ORDERED,
       calls: [

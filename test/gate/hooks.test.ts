@@ -421,7 +421,7 @@ labels: { "*/WebFetch": [web] }
 
   test.each([
     ['that the agent starts is no order of the user', [NODE], 'denied by policy'],
-    // docs/concepts/threats.md names it.
+    // docs/concepts/threats-details.md names it.
     ['that leaves its parent first is one: it is not noticed', ['setsid', '-f', NODE], 'sent'],
   ])('a prompt of a client %s', async (_, [command = '', ...args], said) => {
     // Without the mark of a nested client, as after `env -u CLAUDECODE`.

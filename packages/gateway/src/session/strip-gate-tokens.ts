@@ -1,6 +1,6 @@
 // Removes the gate's own tokens and links from what a client is sent: an agent that reads somebody's mail,
 // log or shell history through the gate must not find there what lets a person in (F12). A token is found
-// in plain text, also wrapped, in base64 and in hex. Other spellings are a non-goal (docs/concepts/threats.md).
+// in plain text, also wrapped, in base64 and in hex. Other spellings are a non-goal (docs/concepts/threats-details.md).
 // A message is searched once; its strings are read one by one only if that finds a possible beginning.
 
 import { redactGateTokens } from '@sluice/access/identity/keys/gate-tokens'

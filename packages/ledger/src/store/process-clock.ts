@@ -1,6 +1,6 @@
 // The time of a running process while the machine's clock is set. Three readings: for expiry (never
 // goes back), for idle times (not affected by a jump) and for deleting old data (never ahead). The
-// audit log records the wall clock unchanged. See docs/concepts/threats.md.
+// audit log records the wall clock unchanged. See docs/concepts/threats-details.md.
 
 import { performance } from 'node:perf_hooks'
 import type { Instant } from '@sluice/policy/calls/clock'
