@@ -44,7 +44,7 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByRole('radio', { name: 'Newest first' }).click()
   const search = page.getByLabel('Search calls')
-  await search.fill('tool:dele')
+  await search.pressSequentially('tool:dele')
   await page.getByRole('option', { name: 'tool:office/delete_all', exact: true }).click()
   await until(
     async () => query().get('server') === 'office' && query().get('name') === 'delete_all',
