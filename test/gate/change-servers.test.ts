@@ -283,7 +283,7 @@ test('over the API servers change if sluice.yaml allows it, by a passkey for wha
   const extra = await throughGate(gate, 'extra')
   expect(JSON.parse(await call(extra, 'env')).STEP).toBe('one')
   const described = (await page.ask('GET', '/api/tool?server=extra&name=echo')).body.page
-  expect(described).toMatch(/Related tools of the server[^#]*\bpid\b/)
+  expect(described).toMatch(/Which tools are like[^#]*\bpid\b/)
   expect((await page.prove('PUT', path, put)).body.error.message).toContain('already')
   const pid = await call(extra, 'pid')
   expect((await page.prove('POST', `${path}/restart`, {})).status).toBe(200)

@@ -55,18 +55,20 @@ export async function pages(place: Place): Promise<boolean> {
 /** What a page of PolicyLayer tells of a tool, and evidence and confidence, which it lacks. */
 const PAGE_POINTS = [
   '**Write**, medium risk. It makes a copy',
-  '## How agents use it',
+  'How do agents use',
   '[A38 state carried out]',
   '[A39 secrets in a copy]',
   '{ action: allow, rate_limit: { max: 10, window: 60 } }',
   '{ action: require_approval }',
   '{ action: deny, reason: not for agents }',
   'passes the gate before it reaches the server',
-  'run `sluice init` or add a line under `servers:`',
+  'add a line to `sluice.yaml`:',
+  '/mcp/agents`',
+  'the limit resets by itself',
   'Confidence ',
   '| words of the definition | where |',
   ...['Read', 'Execute', 'Destructive', 'Financial'].map((category) => `- Not ${category}: `),
-  '## Related tools of the server',
+  'Which tools are like',
   'tools: ',
 ]
 

@@ -40,8 +40,8 @@ async function readToolPage(count: number): Promise<ToolPage> {
 }
 
 test('the page of a tool tells of the others, but not of those of a server with very many', async () => {
-  expect((await readToolPage(3)).page).toContain('Related tools of the server')
-  expect((await readToolPage(NEIGHBOURS_MAX + 1)).page).not.toContain('Related tools')
+  expect((await readToolPage(3)).page).toContain('Which tools are like')
+  expect((await readToolPage(NEIGHBOURS_MAX + 1)).page).not.toContain('Which tools are like')
 })
 
 test('of many definitions that wait the first are shown, those to decide on before refused ones', async () => {

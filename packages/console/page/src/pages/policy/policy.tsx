@@ -32,7 +32,6 @@ import { Loaded } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date } from '../../ui/words.ts'
-import { TryCall } from '../servers/try-call.tsx'
 import type { Schema } from './complete.ts'
 import { keepDraft, type RuleMove, useDraft } from './draft.ts'
 import { PolicyActions } from './policy-actions.tsx'
@@ -41,6 +40,9 @@ import { ToolTable } from './tool-table.tsx'
 import './policy.css'
 
 const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }))
+const TryCall = lazy(async () => ({
+  default: (await import('../servers/try-call.tsx')).TryCall,
+}))
 
 export function Policy(): JSX.Element {
   const policy = useResource<PolicyView>('/policy', undefined, true)
@@ -216,7 +218,11 @@ interface DraftTrialProps {
 function DraftTrial({ tool, draft, onClose }: DraftTrialProps): JSX.Element | null {
   const { value } = useResource<ToolPage>(`/tool${formatQuery(splitTool(tool))}`)
   if (value === undefined) return null
-  return <TryCall tool={value} draft={draft} onClose={onClose} />
+  return (
+    <Suspense fallback={null}>
+      <TryCall tool={value} draft={draft} onClose={onClose} />
+    </Suspense>
+  )
 }
 
 async function keepOverNewest(name: string, text: string): Promise<void> {
