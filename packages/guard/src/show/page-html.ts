@@ -57,10 +57,9 @@ function headOf(title: string, policy: string): string {
 function mainOf(page: Page, root: string): string {
   const body = page.sections
     .map(({ heading, blocks }) => {
-      const level = heading.endsWith('?') ? 'h3' : 'h2'
       const id = /^(A\d\d) /.exec(heading)?.[1]
       const anchor = id === undefined ? '' : ` id="${id}"`
-      return `<${level}${anchor}>${escapeHtml(heading)}</${level}>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`
+      return `<h2${anchor}>${escapeHtml(heading)}</h2>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`
     })
     .join('\n')
   const lead = page.lead === undefined ? '' : `<p class="lead">${inline(page.lead)}</p>\n`
@@ -151,7 +150,6 @@ a { color: var(--link) }
 a:focus-visible, input:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .6rem 0 }
 h2 { font-size: 1.2rem; margin: 1.8rem 0 .5rem; border-bottom: 1px solid var(--line) }
-h3 { font-size: 1rem; margin: 1.2rem 0 .3rem }
 .lead { font-size: 1.1rem; color: var(--soft) }
 pre { background: var(--code); padding: .8rem; overflow-x: auto; border-radius: 6px }
 code { background: var(--code); padding: .1em .3em; border-radius: 4px; font-size: .9em }

@@ -9,9 +9,8 @@ export function markdownOf(page: Page, linkOf?: (to: string) => string): string 
   const parts = [`# ${escapeMarkdown(page.title)}`]
   if (page.lead !== undefined) parts.push(inline(page.lead))
   for (const { heading, blocks } of page.sections) {
-    const level = heading.endsWith('?') ? '###' : '##'
     parts.push(
-      `${level} ${escapeMarkdown(heading)}`,
+      `## ${escapeMarkdown(heading)}`,
       ...blocks.filter(({ kind }) => kind !== 'drawing').map((block) => blockOf(block, linkOf)),
     )
   }
