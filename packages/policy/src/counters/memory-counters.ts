@@ -113,8 +113,9 @@ export class MemoryCounters implements Counters, LimitUsage {
   /** Finds a counter. One that is only known by its name in records gets its key when it is used for the first time. */
   #find(key: string): SlidingWindow | undefined {
     const counter = this.#counters.get(key)
-    if (counter !== undefined || this.#restored.size === 0) return counter
-    const name = this.#recordedName?.(key) ?? key
+    if (counter !== undefined || this.#restored.size === 0 || this.#recordedName === undefined)
+      return counter
+    const name = this.#recordedName(key)
     const restored = this.#restored.get(name)
     const found = restored === undefined ? undefined : this.#counters.get(restored)
     if (restored === undefined || found === undefined) return undefined

@@ -338,3 +338,31 @@ test('a rule reads how often a call came in a row, and how much was read', () =>
     ).action
   expect([at(2, 10), at(3, 10), at(0, 1_000)]).toEqual(['allow', 'deny', 'deny'])
 })
+
+test.each(['session.repeats < 3', 'session.tokens < 1000'])(
+  '%s cannot be decided where the session does not count, so it is not allowed',
+  (when) => {
+    const policy = policyOf({ action: 'allow', when, otherwise: 'deny' })
+    const call = { server: 'shop', name: 'refund', method: 'tools/call', args: {} }
+    const facts = sampleFacts(REFUND)
+    const session = { ...facts.session, repeats: undefined, tokens: undefined }
+    const { action, reason } = decide(
+      policy,
+      call,
+      { ...facts, session },
+      new MemoryCounters(),
+      NOW,
+    )
+    expect(action).toBe('deny')
+    expect(reason).toContain('its condition cannot be decided')
+  },
+)
+
+test('which call would settle it stands beside the reason of the rule', () => {
+  const policy = policyOf({ action: 'allow', when: TOTAL, otherwise: 'deny', reason: 'too much' })
+  const args = { order: 'A', amount: 1 }
+  const call = { server: 'shop', name: 'refund', method: 'tools/call', args }
+  const facts = sampleFacts(REFUND, { session: { values: remember(policy, []) } })
+  const { reason } = decide(policy, call, facts, new MemoryCounters(), NOW)
+  expect(reason).toMatch(/^too much; this session has not called .*: call it first$/)
+})
