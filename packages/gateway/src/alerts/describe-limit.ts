@@ -1,7 +1,7 @@
 // The key of a limit's counter in words: which rule of which document, and whose counter it is. Pure.
 
 /** `<rule>|<kind>|<window>|<per>` and for each value `|<length>:<value>`. */
-const KEY = /^(.*?)\|(?:rate|spend)\|(\d+)\|([^|]*)(.*)$/s
+const KEY = /^(.*?)\|(?:rate|spend|price)\|(\d+)\|([^|]*)(.*)$/s
 
 export interface DescribedLimit {
   /** The rule: the tool, category or name of the limit. */
@@ -24,8 +24,10 @@ export function nameCounterOwner(key: string): string {
 }
 
 function splitKey(key: string) {
-  const [, rule = key, windowMs = '0', per = '', values = ''] =
-    KEY.exec(key.replace(/^shadow:/, '')) ?? []
+  const bare = key.replace(/^shadow:/, '')
+  // Of a key of an unknown form the rule alone: values of arguments may follow it.
+  const [unread = ''] = bare.split('|')
+  const [, rule = unread, windowMs = '0', per = '', values = ''] = KEY.exec(bare) ?? []
   return {
     rule,
     windowMs: Number(windowMs),

@@ -88,6 +88,10 @@ test('the key of a counter in words', () => {
   })
   // Messages have no arguments.
   expect(nameCounterOwner(key)).toBe('ann')
+  const price = '/tools/exa~1search|price|86400000|args.email of 0.04|15:ann@example.com'
+  expect(describeLimitKey(price)).toMatchObject({ limit: 'exa/search', windowMs: 86_400_000 })
+  expect(nameCounterOwner(price)).toBe('')
+  expect(describeLimitKey('/tools/x|later|1|args.email|15:ann@example.com').limit).toBe('x')
   expect(describeLimitKey('shadow:/defaults|spend|1|everyone of args.n|0:')).toEqual({
     limit: '/defaults',
     whose: '',

@@ -53,7 +53,8 @@ export class SessionRecall {
     return {
       past: reads.past ? lease.past() : undefined,
       values: reads.values.size > 0 ? lease.values(reads.valuesText) : undefined,
-      repeats: reads.repeats ? (call) => lease.repeats(toCallDigest(call)) : undefined,
+      repeats:
+        reads.repeats && !lease.isSplit ? (call) => lease.repeats(toCallDigest(call)) : undefined,
       tokens: reads.tokens ? lease.tokens : undefined,
     }
   }

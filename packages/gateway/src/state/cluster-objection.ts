@@ -3,13 +3,16 @@
 
 import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 
-const NOT_SHARED = /\bsession\s*\.\s*(calls|tokens)\b/
+const NOT_SHARED = new Set(['calls', 'tokens'])
 
 export function clusterObjection(policies: Iterable<CompiledPolicy>): string | undefined {
   const all = [...policies].flatMap((policy) => (policy.base ? [policy, policy.base] : [policy]))
   for (const policy of all)
     for (const { pointer, when } of listRules(policy)) {
-      const [, name] = NOT_SHARED.exec(when?.expression.text ?? '') ?? []
+      const variables = when?.expression.variables ?? []
+      const name = variables.find(
+        ({ root, path: [member = ''] }) => root === 'session' && NOT_SHARED.has(member),
+      )?.path[0]
       if (name !== undefined)
         return `\`${policy.name}\` ${pointer} reads \`session.${name}\`, which gates do not share; write a limit \`per: session\``
     }

@@ -132,6 +132,11 @@ export class SessionLease {
     this.#context.memory.saveSealed(this.#session)
   }
 
+  /** Other gates serve the session, too: what is counted here alone is not known. */
+  get isSplit(): boolean {
+    return this.#session.isSplit
+  }
+
   /** How often this call was made in a row just before. */
   repeats(digest: string): number {
     const { repeated } = this.#session

@@ -26,6 +26,8 @@ interface KnownAnswers {
   readonly name: SessionName
   /** All rows up to `seq` were read. */
   isRead: boolean
+  /** How often the session was unloaded: what a reading brings that began before is no part of the next one. */
+  unloads: number
   seq: bigint
   /** Read, and not merged yet. */
   unmerged: ProvenanceAddition[]
@@ -84,6 +86,7 @@ export class SharedAnswers {
         id,
         name,
         isRead: isNew,
+        unloads: 0,
         seq: 0n,
         unmerged: [],
         rows: 0,
@@ -94,8 +97,10 @@ export class SharedAnswers {
       this.#known.set(id, known)
     }
     if (known.isRead) return
-    await this.#read([known])
-    known.isRead = true
+    const { unloads } = known
+    // Also what this gate has stored: its memory of the session may be gone.
+    await this.#read([known], NO_WRITER)
+    if (known.unloads === unloads) known.isRead = true
   }
 
   /** Reads what other gates have added to these sessions. */
@@ -104,7 +109,7 @@ export class SharedAnswers {
     const behind = [...this.#known.values()].filter(
       ({ isRead, name, seq }) => isRead && (newest.get(`${name.number} ${name.owner}`) ?? 0n) > seq,
     )
-    if (behind.length > 0) await this.#read(behind)
+    if (behind.length > 0) await this.#read(behind, this.writer)
   }
 
   /** What was read and not taken yet; undefined if not all of it was read. */
@@ -156,7 +161,9 @@ export class SharedAnswers {
   /** The gate has unloaded it: it is read again when the session is opened again. */
   unload(id: string): void {
     const known = this.#known.get(id)
-    if (known !== undefined) Object.assign(known, { isRead: false, seq: 0n, unmerged: [] })
+    if (known === undefined) return
+    const unloads = known.unloads + 1
+    Object.assign(known, { isRead: false, unloads, seq: 0n, unmerged: [], rows: 0, bytes: 0 })
   }
 
   drop(id: string): void {
@@ -167,13 +174,15 @@ export class SharedAnswers {
     this.#isClosed = true
   }
 
-  async #read(sessions: readonly KnownAnswers[]): Promise<void> {
+  /** Adds what others than the writer have stored. */
+  async #read(sessions: readonly KnownAnswers[], writer: string): Promise<void> {
     const byName = new Map(
       sessions.map((known) => [`${known.name.number} ${known.name.owner}`, known]),
     )
-    for (const { name, seq, body } of await this.#options.rows.readAnswers(this.writer, sessions)) {
+    const begun = new Map(sessions.map((known) => [known, known.unloads]))
+    for (const { name, seq, body } of await this.#options.rows.readAnswers(writer, sessions)) {
       const known = byName.get(`${name.number} ${name.owner}`)
-      if (known === undefined) continue
+      if (known === undefined || begun.get(known) !== known.unloads) continue
       known.unmerged.push(this.#decode(known.id, body))
       known.rows += 1
       known.bytes += body.length
@@ -233,6 +242,9 @@ export class SharedAnswers {
     return false
   }
 }
+
+/** No gate has this name as a writer. */
+const NO_WRITER = ''
 
 const OVER = new Error('the session is over')
 
