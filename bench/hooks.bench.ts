@@ -1,7 +1,8 @@
-// `npm run bench -- hooks [--count N]`: what a hook costs a client, from the request to the gate's answer: over a
+// `npm run bench -- hooks [--count N] [--beside DIR]`: what a hook costs a client, from the request to the gate's answer: over a
 // kept connection, as Claude Code asks, then for the question about the same call that the gate answers (`quiet: reads`),
 // and by the script that other clients start. All alternate in one run. Then what a
 // line costs, hook and shell together: as it comes, in the box of its session, and in the box after a snapshot.
+// With --beside only the first, at this gate and at one of another checkout of this repository in turn.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,13 +14,24 @@ import { findBoxAvailability } from '../packages/gateway/src/isolation/boxes.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { ROOT } from '../scripts/run-step.ts'
 import { endGates, startGate } from '../test/support/start-gate.ts'
+import { install, installBeside } from './gateway/sluice.ts'
+import { sideBySide, table } from './side-by-side.ts'
 
 /** Requests before the measurement: the code is compiled by then. */
 const WARM = 300
 /** Requests over HTTP for each start of the script. */
 const HTTP_PER_SCRIPT = 40
+/** Requests in one turn beside another checkout. */
+const BESIDE_BATCH = 20
 
-export async function run({ count = '50' }: RunOptions): Promise<number> {
+const POLICY = `version: 1
+default: deny
+categories: { Read: allow, Execute: require_approval }
+tools: { "*/Bash": { action: allow, when: shell(args.command).reads(), over: [Execute] } }
+`
+
+export async function run({ count = '50', beside }: RunOptions): Promise<number> {
+  if (typeof beside === 'string') return await measureBeside(beside, Number(count))
   const [claude, codex] = [makeToken(), makeToken()]
   const grant = (token: string, hooks: string) => ({
     hash: `sha256:${hashGrantToken(token)?.toString('hex')}`,
@@ -28,7 +40,7 @@ export async function run({ count = '50' }: RunOptions): Promise<number> {
   })
   const gate = await startGate({
     servers: { 'claude-code': { builtin: 'claude-code' }, codex: { builtin: 'codex' } },
-    policy: `version: 1\ndefault: deny\nquiet: reads\ncategories: { Read: allow, Execute: require_approval }\ntools: { "*/Bash": { action: allow, when: shell(args.command).reads(), over: [Execute] } }\n`,
+    policy: `${POLICY}quiet: reads\n`,
     config: { grants: { claude: grant(claude, 'claude-code'), codex: grant(codex, 'codex') } },
   })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -62,6 +74,40 @@ export async function run({ count = '50' }: RunOptions): Promise<number> {
   show('question answered', questions)
   show('hook by the script', scripts)
   await measureLines(Number(count))
+  return 0
+}
+
+/** The same policy at both gates, without `quiet`: older gates do not know it. */
+async function measureBeside(tree: string, turns: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const programs = [
+    ['this', await install(folder, false)],
+    ['beside', await installBeside(tree, folder)],
+  ] as const
+  const sides = await Promise.all(
+    programs.map(async ([name, program]) => {
+      const token = makeToken()
+      const hash = `sha256:${hashGrantToken(token)?.toString('hex')}`
+      const gate = await startGate({
+        servers: { 'claude-code': { builtin: 'claude-code' } },
+        policy: POLICY,
+        config: { grants: { claude: { hash, policy: 'policy', hooks: 'claude-code' } } },
+        program,
+      })
+      let calls = 0
+      const run = async (count: number) => {
+        for (let at = 0; at < count; at++)
+          await ask(agent, `${gate.url}/hooks/claude-code`, token, payload(++calls))
+      }
+      await run(WARM)
+      return { name, batch: BESIDE_BATCH, run }
+    }),
+  )
+  console.log(table(await sideBySide(sides, turns)))
+  agent.destroy()
+  await endGates()
+  rmSync(folder, { recursive: true, force: true })
   return 0
 }
 

@@ -6,6 +6,7 @@ import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 import { readShell } from '../readers/shell-command.ts'
+import type { ShellReading } from '../readers/shell-reading.ts'
 import { readsOnly } from '../readers/sql-reads.ts'
 import { PolicyEmail, parseEmail } from './functions/email.ts'
 import { isInsideDirectory, PolicyPath, parsePolicyPath } from './functions/path.ts'
@@ -75,25 +76,25 @@ const SHELL_LISTS = [
 ] as const
 /** Its lists are undecidable if the text is not certain. */
 class Shell {
-  readonly certain: boolean
-  readonly onlyReads: boolean
-  readonly isLocal: boolean
+  readonly text: string
+  readonly reading: ShellReading
   constructor(text: string) {
-    const reading = readShell(text)
-    this.isLocal = reading.local
-    this.certain = reading.uncertain === undefined
-    this.onlyReads = reading.reads
-    for (const list of SHELL_LISTS) {
-      const why = list === 'hosts' ? reading.uncertainHosts : reading.uncertain
-      Object.defineProperty(this, list, {
-        get: () => {
-          if (why === undefined) return reading[list]
-          throw new UndecidableError(`what a command line does, because of ${why}`, text)
-        },
-      })
-    }
+    this.text = text
+    this.reading = readShell(text)
+  }
+  get certain(): boolean {
+    return this.reading.uncertain === undefined
   }
 }
+for (const list of SHELL_LISTS)
+  Object.defineProperty(Shell.prototype, list, {
+    get(this: Shell) {
+      const { text, reading } = this
+      const why = list === 'hosts' ? reading.uncertainHosts : reading.uncertain
+      if (why === undefined) return reading[list]
+      throw new UndecidableError(`what a command line does, because of ${why}`, text)
+    },
+  })
 const patterns = new Map<string, RE2JS>()
 
 /** Compiles a literal pattern once; throws if RE2 rejects it. */
@@ -139,8 +140,8 @@ const IMPLEMENTATIONS: Readonly<Record<string, (...values: never[]) => unknown>>
   'sluiceSql(string): Sql': (text: string) => new Sql(text),
   'Sql.reads(): bool': (sql: Sql) => readsOnly(sql.text),
   'sluiceShell(string): Shell': (text: string) => new Shell(text),
-  'Shell.reads(): bool': (shell: Shell) => shell.onlyReads,
-  'Shell.local(): bool': (shell: Shell) => shell.isLocal,
+  'Shell.reads(): bool': (shell: Shell) => shell.reading.reads,
+  'Shell.local(): bool': (shell: Shell) => shell.reading.local,
   'string.sluiceMatches(string): bool': (text: string, pattern: string) =>
     compilePattern(pattern).test(text),
   'string.isSecretFile(): bool': isSecretFile,

@@ -9,6 +9,7 @@ import {
   forEachChild,
   type ParameterExpansionPart,
   parse,
+  type Script,
   type SyntaxNode,
   type Word,
 } from 'unbash'
@@ -16,54 +17,18 @@ import { toWordSet } from '../structures/word-set.ts'
 import {
   COMPARES_NUMBERS,
   isWrapper,
-  listFiles,
-  listHosts,
-  listSearched,
   locateProgram,
   readsCommand,
   type StartedCommand,
   unwrap,
 } from './shell-programs.ts'
-import { listOwnVariables, type OwnVariable } from './shell-variables.ts'
+import {
+  CertainReading,
+  joinPath,
+  type ShellReading,
+  type StartedProgram,
+} from './shell-reading.ts'
 import { type ShellWord, toExactWord, toShellWord } from './shell-words.ts'
-
-export interface ShellReading {
-  /** Why the text is not certain; undefined if it is. If it is not, the lists are not complete. */
-  readonly uncertain: string | undefined
-  /** The same for `hosts`. */
-  readonly uncertainHosts: string | undefined
-  readonly commands: readonly string[]
-  readonly lines: readonly string[]
-  /** Those of the lines that may do more than read. */
-  readonly changes: readonly string[]
-  readonly paths: readonly string[]
-  readonly writes: readonly string[]
-  readonly hosts: readonly string[]
-  /** What is assigned, as `NAME=value`; without a value if a command assigns it. */
-  readonly variables: readonly string[]
-  /** Where a variable certainly has what the text gave it; nowhere if the text holds a script for another shell. */
-  readonly own: readonly OwnVariable[]
-  readonly reads: boolean
-  /** It reads nothing but this machine, and of its files those that `paths` has. */
-  readonly local: boolean
-  /** Folders below which it may read anything too; undefined if it may read more than these and `paths`. */
-  readonly searched: readonly string[] | undefined
-  /** Each program that it starts, in the order and with the words of the text. */
-  readonly programs: readonly StartedProgram[]
-  /** Types of the parts of the text, such as `Pipeline`. */
-  readonly forms: ReadonlySet<string>
-  /** A redirection reads or writes something else than an open descriptor or nothing at all. */
-  readonly isRedirected: boolean
-  /** Directories that it may enter; `''` is the one it begins in. */
-  readonly directories: readonly string[]
-}
-
-export interface StartedProgram {
-  /** Undefined for a wrapper with a command of its own, such as `sudo`. */
-  readonly words: readonly ShellWord[] | undefined
-  /** A pipe brings its input. */
-  readonly isFed: boolean
-}
 
 const SHELL_LENGTH_MAX = 8_192
 /** Openings of nested parts times length: what the parser's worst time depends on. */
@@ -182,10 +147,6 @@ function notCertain(why: string): ShellReading {
   }
 }
 
-function toLine({ path, rest }: StartedCommand): string {
-  return [...path, ...rest.map(toText)].join(' ')
-}
-
 class ShellReader {
   #uncertain: string | undefined
   readonly #started: StartedCommand[] = []
@@ -200,11 +161,11 @@ class ShellReader {
   /** Directories that the text may have entered when it names a relative path. */
   readonly #directories = new Set([''])
   readonly #assigned: { readonly name: string; readonly text: string }[] = []
-  #own: readonly OwnVariable[] = []
   /** Names that are in the environment of what is started. */
   readonly #exported = new Set<string>()
   #hasLoop = false
-  /** There is a script for another shell. */
+  #script: Script | undefined
+  /** There is a script for another shell in it. */
   #hasScript = false
   /** A program may run in a directory that is not among `#directories`. */
   #isElsewhere = false
@@ -219,41 +180,24 @@ class ShellReader {
     const reads = (command: StartedCommand) =>
       readsCommand(command) && !(isElsewhere && command.path[0] === 'git')
     const changing = this.#started.filter((command) => !reads(command))
-    const named = this.#started.flatMap((command) => listFiles(command, false))
-    const paths = this.#resolve([...this.#files, ...this.#written, ...named])
-    const written = changing.flatMap((command) => listFiles(command, true))
-    const hosts = [...this.#hosts, ...this.#started.flatMap(listHosts)]
     const isHarmless = this.#assigned.every(
       ({ name, text }) => HARMLESS.test(text) || (OWN.test(text) && !this.#exported.has(name)),
     )
-    const isReading =
-      isHarmless && this.#written.length + changing.length + this.#hosts.length === 0
-    const searched = isReading && hosts.length === 0 ? this.#listSearched() : undefined
-    return {
-      uncertain: undefined,
-      uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : undefined,
-      commands: unique(this.#started.map(({ path: [name = ''] }) => name)),
-      lines: this.#started.map(toLine),
-      changes: changing.map(toLine),
-      paths,
-      writes: this.#resolve([...this.#written, ...written]),
-      hosts: unique(hosts.filter((host) => host !== undefined)),
-      variables: unique(this.#assigned.map(({ text }) => text)),
-      own: this.#own,
+    return new CertainReading({
+      started: this.#started,
+      changing,
       programs: this.#programs,
       forms: this.#forms,
+      read: this.#files,
+      written: this.#written,
+      hosts: this.#hosts,
       isRedirected: this.#isRedirected,
+      assigned: this.#assigned.map(({ text }) => text),
+      isHarmless,
       directories: [...this.#directories],
-      reads: isReading,
-      local: searched?.length === 0,
-      searched,
-    }
-  }
-
-  #listSearched(): readonly string[] | undefined {
-    const lists = this.#started.map(listSearched)
-    if (this.#isElsewhere || lists.includes(undefined)) return undefined
-    return this.#resolve(lists.flatMap((folders) => folders ?? []))
+      isElsewhere: this.#isElsewhere,
+      script: this.#hasScript ? undefined : this.#script,
+    })
   }
 
   #doubt(why: string): void {
@@ -267,10 +211,9 @@ class ShellReader {
     if (MISREAD.test(text) || (text.includes('\\\n') && JOINED.test(text)))
       this.#doubt('a form that the parser misreads')
     const script = parse(text)
+    if (depth === 0) this.#script = script
+    else this.#hasScript = true
     this.#visit(script, depth)
-    // A script in the script is read while its own is visited.
-    this.#own = depth === 0 && !this.#hasScript ? listOwnVariables(script) : []
-    this.#hasScript ||= depth > 0
   }
 
   #visit(node: SyntaxNode, depth: number): void {
@@ -466,14 +409,6 @@ class ShellReader {
     if (end !== -1) this.#startFind({ path, rest: behind.slice(end + 1), ahead: 0 }, depth)
     else if (isFind) this.#doubt('`-exec` without an end')
   }
-
-  /** Every path in every directory that the text may be in. */
-  #resolve(paths: readonly string[]): string[] {
-    const directories = [...this.#directories]
-    return unique(
-      paths.flatMap((path) => directories.map((directory) => joinPath(directory, path))),
-    )
-  }
 }
 
 function toText({ text }: ShellWord): string {
@@ -506,23 +441,4 @@ function replaceWords(words: readonly ShellWord[], mark: string): readonly Shell
     const isOpen = word.text.startsWith(mark)
     return { text: word.text.replaceAll(mark, '$'), isExact: false, isOpen, splits: false }
   })
-}
-
-/** Without `.` and `..`, unless an expansion may be anything. */
-function joinPath(directory: string, path: string): string {
-  const joined = directory === '' || /^[/~$]/.test(path) ? path : `${directory}/${path}`
-  if (/[$`]/.test(joined)) return joined
-  const isAbsolute = joined.startsWith('/')
-  const segments: string[] = []
-  for (const segment of joined.split('/').filter((each) => each !== '' && each !== '.')) {
-    const last = segments.at(-1) ?? '..'
-    const isTop = last === '..' || (segments.length === 1 && last.startsWith('~'))
-    if (segment !== '..' || (isTop && !isAbsolute)) segments.push(segment)
-    else if (!isTop || segments.length > 0) segments.pop()
-  }
-  return `${isAbsolute ? '/' : ''}${segments.join('/')}` || '.'
-}
-
-function unique<Value>(values: readonly Value[]): Value[] {
-  return [...new Set(values)]
 }

@@ -54,8 +54,8 @@ const FILTERS: ReadonlyMap<string, RegExp> = new Map([
  * ```
  */
 export function listPrograms(line: string, root: string): LinePrograms | string {
-  const { uncertain, uncertainHosts, ...reading } = readShell(line)
-  const doubt = uncertain ?? uncertainHosts
+  const reading = readShell(line)
+  const doubt = reading.uncertain ?? reading.uncertainHosts
   if (doubt !== undefined) return `what it starts is not certain: ${doubt}`
   const form = [...reading.forms].find((each) => !FORMS.has(each))
   if (form !== undefined) return `it has a part that may be anything (${form})`

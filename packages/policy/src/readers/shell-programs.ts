@@ -134,7 +134,9 @@ const SHORT_ASKS = ['-h', '-v', '-V', '-version']
 /** Whether a started command is certain to change nothing. */
 export function readsCommand({ path, rest, ahead }: StartedCommand): boolean {
   const keys = path.map((_, index) => path.slice(0, index + 1).join(' '))
-  const levels = keys.map((key) => PROGRAMS.get(key.replace(AWS_VERB, 'aws $1')) ?? UNKNOWN)
+  const isAws = path[0] === 'aws'
+  const toKey = (key: string) => (isAws ? key.replace(AWS_VERB, 'aws $1') : key)
+  const levels = keys.map((key) => PROGRAMS.get(toKey(key)) ?? UNKNOWN)
   const last = levels.at(-1) ?? UNKNOWN
   const program = last === UNKNOWN ? (WRAPPERS.get(path.join(' ')) ?? UNKNOWN) : last
   const short = !levels[0]?.marks.has('v') ? [] : levels.length === 1 ? SHORT_ASKS : ['-h']
@@ -240,20 +242,27 @@ function keepsReading(
 ): boolean {
   const takesAny = program.marks.has('any')
   if ((!takesAny || program.never.length > 0) && mayHoldOptions(rest, program)) return false
-  const groups = levels.slice(0, -1).flatMap(({ never }) => never)
-  const first = partition(rest.slice(0, ahead), program)[1]
-  if (first.some((text) => matchesAny(text, groups))) return false
-  const own = partition(takesAny ? rest.slice(ahead) : rest, program)[1]
+  const groups = ahead === 0 ? [] : levels.slice(0, -1).flatMap(({ never }) => never)
+  if (listOptions(rest.slice(0, ahead)).some((text) => matchesAny(text, groups))) return false
+  const own = listOptions(takesAny ? rest.slice(ahead) : rest)
   if (own.some((text) => matchesAny(text, program.never))) return false
+  if (takesAny || own.length === 0) return true
+  const only = [...program.only, ...program.needs]
   const allowed = levels.flatMap((level) => level.allowed)
-  const listed = { ...program, only: [...program.only, ...program.needs], allowed }
-  return takesAny || own.every((text) => isListed(text, listed))
+  return own.every((text) => isListed(text, { only, allowed }))
 }
 
 function partition(words: readonly ShellWord[], program: Program): [ShellWord[], string[]] {
-  const own = words.filter((_, at) => !isValue(words, at, program))
-  const isOption = ({ text }: ShellWord) => /^[-+]./.test(text) && text !== '--'
-  return [own.filter((word) => !isOption(word)), words.filter(isOption).map(({ text }) => text)]
+  const operands = words.filter((word, at) => !isValue(words, at, program) && !isOption(word))
+  return [operands, listOptions(words)]
+}
+
+function listOptions(words: readonly ShellWord[]): string[] {
+  return words.filter(isOption).map(({ text }) => text)
+}
+
+function isOption({ text }: ShellWord): boolean {
+  return /^[-+]./.test(text) && text !== '--'
 }
 
 /** An expansion may become any option, except behind `--`. An expression, as of `find`, has no such end. */
