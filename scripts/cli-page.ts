@@ -17,46 +17,92 @@ const HEAD = `# Commands
 
 <!-- Made by scripts/cli-page.ts from the commands and the table of operations: change those. -->
 
-In a clone, run \`npx sluice\`. The docs write \`sluice\`.
+In a clone, run \`npx sluice\`. The docs write \`sluice\`. Every command has \`--help\`, which has more examples than this page.
 
-\`--json\` prints one JSON value on stdout; messages go to stderr. Every command has \`--help\`. \`-\` in place of
-a file is standard input. \`sluice completion bash|zsh|fish\` prints a completion script.
+\`--json\` prints one JSON value on stdout; messages go to stderr. \`-\` in place of a file is standard input.
+\`sluice completion bash|zsh|fish\` prints a completion script.
 
-**Exit codes**: 0 yes, 1 no, 2 could not run: an argument, a file or the gate is the cause, and stderr says
-which. A command that only shows something exits with 0, also if there is nothing to show. These exit with 1:
-
-| command | 1 means |
-|---|---|
-| \`policy check\`, \`policy import\` | the document has errors |
-| \`policy explain\` | the call is denied, hidden or waits for approval |
-| \`policy test\`, \`policy coverage\` | a case failed, or coverage is below \`--min\` |
-| \`policy prove\` | a property is refuted or was not proved |
-| \`policy replay\` | a decision changes |
-| \`policy apply\` | nothing waits to be applied |
-| \`scan\`, \`tools export\` | a server could not be listed |
-| \`status\` | the gate does not run, or is not ready |
-| \`ledger verify\` | the ledger was changed |
-| \`ledger query\` | no call matches |
-| \`grants list\`, \`approvers list\` | there is none |
-| \`grants add\`, \`grants revoke\`, \`login\` | it was not done |
-| \`agents run\`, \`agents replay\` | the run failed, or differs |
+**Exit codes**: 0 yes; 1 no: a call is denied, a document has errors, a case failed, nothing was found, it was not done; 2 could
+not run: an argument, a file or the gate is the cause, and stderr says which. A command that only shows something exits with 0,
+also if there is nothing to show.
 
 **Where the gate is.** Commands that reach a gate find it by its data directory: \`--data\`, or the one that
 \`--config\` names. If no gate runs, a command that changes data runs by itself under the lock of the
-directory. A command that loosens something asks for the PIN of a person at the terminal.
+directory. A command that loosens something asks for the PIN of a person at the terminal: [which, and of whom](#operations).
+
+## Options of many commands
+
+Nearly all commands take the first three.
 `
 
 const OPERATIONS_HEAD = `## Operations
 
-What a running gate can be asked for. The control socket, the [API](api.md) and the commands are made from
-this table; the input is checked by the same description on each. \`fresh\` is a PIN on the socket and a
-passkey assertion for the request in the API, \`identity\` a PIN and a sign-in, \`none\` nothing and a sign-in.
+What commands ask a running gate for, who may ask, and what proves it: \`fresh\` is a PIN at the terminal and a passkey assertion
+for the request in the [API](api.md), which has these operations and more; \`identity\` is a PIN, or a sign-in; \`none\` is nothing,
+or a sign-in.
 
-| operation | role | proof | socket | API | command | input |
-|---|---|---|---|---|---|---|`
+| command | operation | role | proof |
+|---|---|---|---|`
 
-/** An option that as many commands have, in the same words, is explained once. */
-const COMMON_COMMANDS_MIN = 5
+/** An option that so many commands of different first words have, in the same words, is explained once. */
+const COMMON_FAMILIES_MIN = 3
+/** The most frequent options, which are not listed at each command. */
+const NEARLY_ALL = 3
+/** An option that this share of the commands below another have is explained there, and not listed at each. */
+const MOST = 0.6
+/** Lines of examples of a command; its help has all. */
+const EXAMPLES_MAX = 3
+
+/** The page that explains a command, and those below it, at length: what their help says behind the examples is there. */
+const PAGES: Readonly<Record<string, string>> = {
+  init: '../how-to/clients.md',
+  up: '../quickstart/README.md',
+  stdio: '../how-to/clients.md',
+  stop: '../how-to/operations.md#stop-a-gate',
+  server: '../how-to/servers.md',
+  'server lock': '../how-to/isolate-servers.md#lock-a-server',
+  demo: '../quickstart/README.md',
+  'policy test': '../how-to/policy-tests-in-ci.md',
+  'policy prove': '../how-to/policy-tests-in-ci.md#2-run-them',
+  'policy coverage': '../how-to/policy-tests-in-ci.md#2-run-them',
+  'policy add': '../how-to/policy-packs.md',
+  'policy import': '../how-to/move-from-policylayer.md',
+  'policy apply': '../how-to/operations.md#change-a-policy',
+  'policy replay': '../how-to/operations.md#try-a-policy-on-recorded-calls',
+  'policy suggest': '../how-to/operations.md#make-a-policy-of-past-calls',
+  ci: '../how-to/policy-tests-in-ci.md',
+  threats: '../how-to/threats.md',
+  enforce: '../how-to/clients.md#observe-first',
+  scan: '../concepts/catalogue.md',
+  pin: '../concepts/catalogue.md#pins',
+  console: '../concepts/console.md',
+  approvals: '../concepts/approvals.md',
+  ledger: '../concepts/ledger.md',
+  sessions: '../concepts/principals.md#sessions',
+  undo: '../how-to/isolate-servers.md#take-a-line-back',
+  traces: '../how-to/operations.md#record-sessions-with-their-answers',
+  gates: '../how-to/several-gates.md',
+  store: '../concepts/scale.md#move-an-installation',
+  grants: '../concepts/principals.md#grants',
+  approvers: '../concepts/people.md',
+  login: '../concepts/principals.md#logging-in-at-servers',
+  'support-bundle': '../how-to/operations.md#ask-for-help',
+  forget: '../how-to/personal-data.md#forget-somebody',
+  freeze: '../how-to/operations.md#freeze',
+  backup: '../how-to/operations.md#backup',
+  restore: '../how-to/operations.md#backup',
+  agents: '../concepts/agents.md',
+  'agents acp': '../how-to/agents-in-your-editor.md',
+  'agents schedule': '../how-to/nightly-agent.md',
+}
+
+/** Rows of options that were explained before. */
+interface Explained {
+  /** A command that has one says so. */
+  readonly named: ReadonlySet<string>
+  /** A command that has one does not say so. */
+  readonly silent: ReadonlySet<string>
+}
 
 export async function cliPage(): Promise<string> {
   const program = new Command('sluice')
@@ -64,57 +110,92 @@ export async function cliPage(): Promise<string> {
   const commands = Object.values(COMMANDS).filter(({ replacedBy }) => replacedBy === undefined)
   for (const command of commands) await addLoaded(program, command, () => {}, ['all'])
   const common = findCommonOptions(program)
-  const parts: string[] = [HEAD, commonTable(common)]
+  const explained = { named: new Set(common), silent: new Set(common.slice(0, NEARLY_ALL)) }
+  const parts: string[] = [HEAD, `${common.join('\n')}\n`]
   let group: string | undefined
   for (const [index, command] of commands.entries()) {
     if (command.group !== group) parts.push(`## ${command.group?.replace(/:$/, '')}\n`)
     group = command.group
-    parts.push(...describe(program.commands[index] as Command, ['sluice'], common))
+    parts.push(...describe(program.commands[index] as Command, ['sluice'], explained))
   }
-  return [...parts, [OPERATIONS_HEAD, ...OPERATIONS.map(toRow)].join('\n'), ''].join('\n')
+  return [...parts, [OPERATIONS_HEAD, ...OPERATIONS.flatMap(toRow)].join('\n'), ''].join('\n')
 }
 
-/** The rows of options that many commands have in the same words, most frequent first. */
-function findCommonOptions(program: Command): ReadonlySet<string> {
-  const counts = new Map<string, number>()
-  const count = (command: Command): void => {
-    for (const option of command.options.filter(({ hidden }) => !hidden))
-      counts.set(toOptionRow(option), (counts.get(toOptionRow(option)) ?? 0) + 1)
-    command.commands.forEach(count)
-  }
-  count(program)
-  const common = [...counts].filter(([, times]) => times >= COMMON_COMMANDS_MIN)
-  return new Set(common.sort(([, one], [, other]) => other - one).map(([row]) => row))
-}
-
-function commonTable(common: ReadonlySet<string>): string {
+/** The rows of options that commands of several first words have, most frequent first. */
+function findCommonOptions(program: Command): readonly string[] {
+  const families = program.commands.map((each) => new Set(countOptions([each]).keys()))
+  const counts = countOptions(program.commands)
+  const common = [...counts.keys()].filter(
+    (row) => families.filter((rows) => rows.has(row)).length >= COMMON_FAMILIES_MIN,
+  )
   // Of an option that is worded in two ways the more frequent one stands for both.
   const byFlags = new Map<string | undefined, string>()
-  for (const row of common) {
-    const [, flags] = row.split('`')
-    if (!byFlags.has(flags)) byFlags.set(flags, row)
+  for (const row of common.sort((one, other) => count(counts, other) - count(counts, one))) {
+    if (!byFlags.has(flagsOf(row))) byFlags.set(flagsOf(row), row)
   }
-  return `## Options of many commands\n\n${[...byFlags.values()].join('\n')}\n`
+  return [...byFlags.values()]
 }
 
-function describe(
-  command: Command,
-  above: readonly string[],
-  common: ReadonlySet<string>,
-): string[] {
+function flagsOf(row: string): string | undefined {
+  return row.split('`')[1]
+}
+
+function count(counts: ReadonlyMap<string, number>, row: string): number {
+  return counts.get(row) ?? 0
+}
+
+/** How many commands have each row, those below them included. */
+function countOptions(commands: readonly Command[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const command of commands) {
+    for (const row of listOptionRows(command)) counts.set(row, count(counts, row) + 1)
+    for (const [row, times] of countOptions(command.commands))
+      counts.set(row, count(counts, row) + times)
+  }
+  return counts
+}
+
+function listOptionRows({ options }: Command): readonly string[] {
+  return options.filter(({ hidden }) => !hidden).map(toOptionRow)
+}
+
+function describe(command: Command, above: readonly string[], before: Explained): string[] {
   const path = [...above, command.name()]
-  const below = command.commands.flatMap((each) => describe(each, path, common))
-  const options = command.options.filter(({ hidden }) => !hidden)
-  const mine = OPERATIONS.filter(({ command: name }) => name === path.slice(1).join(' '))
+  const words = path.slice(1)
+  const page = PAGES[words.join(' ')]
+  const visible = command.createHelp().visibleCommands(command)
+  const children = command.commands.filter((each) => visible.includes(each))
+  const [family, explained] = explainFamily(children, before)
   const text = [
     `### \`${usageOf(command, path)}\`\n`,
-    `${capital(command.description())}.\n`,
+    `${capital(command.description())}.${page === undefined ? '' : ` [More](${page}).`}\n`,
     ...argumentLines(command),
-    ...(options.length === 0 ? [] : [describeOptions(options, common)]),
-    ...mine.map(({ name }) => `Operation: [\`${name}\`](#operations).\n`),
-    ...examplesOf(command),
+    ...describeOptions(listOptionRows(command), before),
+    ...family,
+    ...examplesOf(command, page !== undefined || PAGES[words[0] ?? ''] !== undefined),
   ]
-  return [...text, ...below]
+  return [...text, ...children.flatMap((each) => describe(each, path, explained))]
+}
+
+/** The options that several commands below one have in the same words, and what is explained once they are. */
+function explainFamily(
+  children: readonly Command[],
+  { named, silent }: Explained,
+): readonly [lines: readonly string[], explained: Explained] {
+  const all = [...countOptions(children)].filter(([row]) => !named.has(row))
+  const isOnly = (row: string) =>
+    all.filter(([other]) => flagsOf(other) === flagsOf(row)).length === 1
+  const counts = all.filter(([row, times]) => times > 1 && isOnly(row))
+  const rows = (isMost: boolean) =>
+    counts.filter(([, times]) => times >= MOST * children.length === isMost).map(([row]) => row)
+  const [most, several] = [rows(true), rows(false)]
+  return [
+    [
+      ...(most.length === 0 ? [] : [`Most of these take:\n\n${most.join('\n')}\n`]),
+      ...(several.length === 0 ? [] : [`Several take, as each says:\n\n${several.join('\n')}\n`]),
+    ],
+    { named: new Set([...named, ...most, ...several]), silent: new Set([...silent, ...most]) },
+  ]
 }
 
 /** The command with its arguments. */
@@ -127,22 +208,21 @@ function usageOf({ registeredArguments }: Command, path: readonly string[]): str
 }
 
 function argumentLines({ registeredArguments }: Command): string[] {
-  if (registeredArguments.length === 0) return []
-  const lines = registeredArguments.map((each) =>
-    [`- \`${each.name()}\``, each.description].filter(Boolean).join(': '),
-  )
-  return [`${lines.join('\n')}\n`]
+  const lines = registeredArguments
+    .filter(({ description }) => description !== '')
+    .map((each) => `- \`${each.name()}\`: ${each.description}`)
+  return lines.length === 0 ? [] : [`${lines.join('\n')}\n`]
 }
 
-function describeOptions(options: readonly Option[], common: ReadonlySet<string>): string {
-  const own = options.map(toOptionRow).filter((row) => !common.has(row))
-  const shared = options
-    .filter((option) => common.has(toOptionRow(option)))
-    .map(({ long }) => `\`${long}\``)
+function describeOptions(rows: readonly string[], { named, silent }: Explained): string[] {
+  const own = rows.filter((row) => !named.has(row))
+  const also = rows
+    .filter((row) => named.has(row) && !silent.has(row))
+    .map((row) => `\`${/--[\w-]+/.exec(row)?.[0]}\``)
   return [
     ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
-    ...(shared.length === 0 ? [] : [`Also ${shared.join(', ')}.\n`]),
-  ].join('\n')
+    ...(also.length === 0 ? [] : [`Also ${also.join(', ')}.\n`]),
+  ]
 }
 
 function toOptionRow({ flags, description, defaultValue, mandatory }: Option): string {
@@ -151,31 +231,42 @@ function toOptionRow({ flags, description, defaultValue, mandatory }: Option): s
   return `- \`${flags}\`${value}: ${description}`
 }
 
-/** What help shows behind the options: examples, and what has to be known. */
-function examplesOf(command: Command): string[] {
+/** What help shows behind the options: a few of the examples, unless those of the commands below are shown; and
+ * what has to be known, if no page has it. */
+function examplesOf(command: Command, hasPage: boolean): string[] {
+  const shown = readHelpAfter(command).flatMap((part) => {
+    if (!part.startsWith('Examples:')) return hasPage ? [] : [part]
+    return command.commands.length > 0 ? [] : [firstExamples(part)]
+  })
+  return shown.length === 0 ? [] : [`\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n`]
+}
+
+/** The rest of an example is on lines that are further in. */
+function firstExamples(part: string): string {
+  let examples = 0
+  const isShown = (line: string) => {
+    if (/^ {2}\S/.test(line)) examples += 1
+    return examples <= EXAMPLES_MAX
+  }
+  return part.split('\n').filter(isShown).join('\n')
+}
+
+/** In parts with an empty line between them. */
+function readHelpAfter(command: Command): readonly string[] {
   let text = ''
   const write = (more: string) => {
     text += more
   }
   // Declared by Node: the types of commander leave it out.
   ;(command as unknown as EventEmitter).emit('afterHelp', { error: false, command, write })
-  return text.trim() === '' ? [] : [`\`\`\`text\n${text.trim()}\n\`\`\`\n`]
+  return text.trim() === '' ? [] : text.trim().split(/\n{2,}/)
 }
 
-function toRow({ name, role, proof, socket, http, command, input }: Operation): string {
-  const code = (text: string | undefined) => (text === undefined ? '' : `\`${text}\``)
-  const cells = [
-    code(name),
-    typeof role === 'string' ? role : 'by input',
-    typeof proof === 'string' ? proof : 'by input',
-    code(socket),
-    http === undefined ? '' : code(`${http.method} ${http.path}`),
-    typeof command === 'string' ? code(`sluice ${command}`) : '',
-    Object.entries(input)
-      .map(([field, { required }]) => `\`${field}${required === true ? '' : '?'}\``)
-      .join(', '),
-  ]
-  return `| ${cells.join(' | ')} |`
+/** None if no command asks for it: the API's page has those. */
+function toRow({ name, role, proof, command }: Operation): string[] {
+  if (typeof command !== 'string') return []
+  const byInput = (word: unknown) => (typeof word === 'string' ? word : 'by input')
+  return [`| \`sluice ${command}\` | \`${name}\` | ${byInput(role)} | ${byInput(proof)} |`]
 }
 
 function capital(text: string): string {

@@ -21,14 +21,33 @@ const HEAD = `# Configuration
 YAML or JSON. An unknown key, a wrong type or a value out of range stops the start, with line and column.
 The policy language has [its own page](policy-language.md).
 
+## The keys that most people set
+
+Twelve keys, in one file:
+
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/sluice/schema/config.json
 version: 1
-listen: 127.0.0.1:7433
+listen: 127.0.0.1:7433                  # beyond loopback: tls, or public_url
+data: ./.sluice                         # ledger, approvals, agents, keys
 servers:
-  memory: { command: [npx, -y, "@modelcontextprotocol/server-memory"] }
-policy: ./policy.yaml
+  files:
+    command: [npx, -y, "@modelcontextprotocol/server-filesystem", ./notes]
+    sandbox: { write: [./notes, ~/.npm], hosts: [registry.npmjs.org] }   # npx needs the last two; nothing else
+  github:
+    url: https://api.githubcopilot.com/mcp/
+    auth: login                         # \`sluice login github\`; or headers with a key:
+  crm:
+    url: https://crm.example.com/mcp
+    headers: { Authorization: "Bearer \${CRM_TOKEN}" }
+  agents: { builtin: agents }           # agents in a sandbox
+policy: ./policy.yaml                   # without one everything is denied
+policies: { readonly: ./readonly.yaml } # for grants: \`sluice grants add ci --policy readonly\`
+ledger: { keep: 90d }                   # how long calls are kept; without it all are
 \`\`\`
+
+A gate for others also has \`public_url\` or [\`tls\`](#tls); one that people of a company use, [\`auth\`](#auth); one whose approvers
+are told of held calls, [\`approvals\`](#approvals); several gates, \`store\` and [\`cluster\`](#cluster).
 
 **Variables.** \`\${NAME}\` in a text is a variable of the environment, or a line \`NAME=value\` of
 \`sluice.env\` beside the file. A missing variable stops the start.
@@ -40,6 +59,10 @@ policy: ./policy.yaml
 **Editors** that use the YAML language server complete and check the file by the first line of the
 example. The schemas are \`schema/config.json\` and \`schema/policy.json\` in the installed package. With a
 global installation, \`npm root -g\` prints the folder to put in place of \`./node_modules\`.
+
+## All keys
+
+A key is shown with an example, unless its default is one.
 `
 
 export function configurationPage(): string {
@@ -52,7 +75,6 @@ interface Section {
   readonly shape: ObjectShape
   /** The format of the names of a mapping. */
   readonly names?: string
-  readonly field?: Field
 }
 
 /** Every object of the document, with the path that leads to it, parents first. */
@@ -67,7 +89,7 @@ function* listSections(
     if (below === undefined) continue
     const { object, names } = below
     const next = [...path, name, ...(names === undefined ? [] : ['NAME'])]
-    yield* listSections(object, next, { field, ...(names === undefined ? {} : { names }) })
+    yield* listSections(object, next, names === undefined ? {} : { names })
   }
 }
 
@@ -79,36 +101,36 @@ function objectIn(shape: Shape): { object: ObjectShape; names?: string } | undef
   return { object: shape.of, names }
 }
 
-function toSection({ path, shape, names, field }: Section): string {
-  const title = path.length === 0 ? '## Top level' : `## \`${path.join('.')}\``
+function toSection({ path, shape, names }: Section): string {
+  const title = path.length === 0 ? '### Top level' : `### \`${path.join('.')}\``
   const rows = Object.entries(shape.fields).map(([name, each]) => toRow(path, name, each))
   return [
     title,
     '',
-    ...(field === undefined ? [] : [`${capital(field.doc)}.`, '']),
     ...(names === undefined ? [] : [`\`NAME\`: ${names}.`, '']),
-    '| key | type | default | example | description |',
-    '|---|---|---|---|---|',
+    '| key | type | default | description |',
+    '|---|---|---|---|',
     ...rows,
     '',
   ].join('\n')
 }
 
 function toRow(path: readonly string[], name: string, field: Field): string {
-  const value = getExample(field)
   const below = objectIn(field.shape)
   const part = [...path, name, ...(below?.names === undefined ? [] : ['NAME'])].join('.')
-  const shown = value === undefined ? [] : [`\`${name}: ${flow(value)}\``]
-  const link = below === undefined ? [] : [`[\`${part}\`](#${toAnchor(part)})`]
+  const example = getExample(field)
+  const isShown = example !== undefined && example !== field.default
+  const key = `\`${isShown ? `${name}: ${flow(example)}` : name}\``
   const cells = [
-    `\`${name}\``,
-    describeType(field.shape),
+    key,
+    below === undefined
+      ? describeType(field.shape)
+      : describeType(field.shape).replace('a mapping', `[a mapping](#${toAnchor(part)})`),
     field.required === true
       ? '**required**'
       : field.default === undefined
         ? (field.unset ?? '')
         : `\`${field.default}\``,
-    [...shown, ...link].join(', '),
     field.doc,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
@@ -138,10 +160,6 @@ function toAnchor(path: string): string {
 
 function flow(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 // Writes the digests of a pack's definitions: node scripts/pack-definitions.ts PACK TOOLS PACKAGE VERSION.
-// TOOLS is what `sluice tools export` writes. Run by hand when a pack was tested with another version.
+// TOOLS is what `sluice scan --out` writes. Run by hand when a pack was tested with another version.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -32,6 +32,8 @@ export default defineConfig({
     nav: [
       { text: 'Quickstart', link: '/quickstart/' },
       { text: 'Playground', link: '/how-to/playground' },
+      // Written beside the pages of docs/, by scripts/docs.ts.
+      { text: 'Tools', link: '/catalogue/index.html', target: '_self' },
       { text: 'What a gate cannot stop', link: '/concepts/threats' },
     ],
     sidebar: readMenu(),

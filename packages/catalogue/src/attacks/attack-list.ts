@@ -673,7 +673,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     gate: 'partly',
     bounds:
       'limits and labels bound it; what a permitted export contains then belongs to the caller',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A39',
@@ -692,7 +691,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'partly',
     bounds: 'known forms of secrets are replaced; a secret in plain words is not found',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A40',
@@ -734,7 +732,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'partly',
     bounds: 'who may read it is a rule; what the reader repeats is not seen',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A42',
@@ -753,7 +750,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'yes',
     bounds: 'a limit per session ends it; the right number depends on the work',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A43',
@@ -771,7 +767,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     gate: 'no',
     bounds:
       'the answer is true at the time; that the caller should ask why is not in the power of a gate',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A44',
@@ -813,7 +808,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'yes',
     bounds: 'limits per session and per family count all of them',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A46',
@@ -854,7 +848,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     gate: 'partly',
     bounds:
       'labels go along with the answer; words that were changed on the way are not recognised',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A48',
@@ -871,7 +864,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'yes',
     bounds: 'a person decides; the ledger of the gate keeps the calls in any case',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A49',
@@ -888,7 +880,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'partly',
     bounds: 'a person decides; the gate does not know what is half done',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A50',
@@ -928,7 +919,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'yes',
     bounds: 'a person decides on each change',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A52',
@@ -947,7 +937,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'partly',
     bounds: 'what is created from it can be held; which one is meant only the user knows',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A53',
@@ -989,7 +978,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'partly',
     bounds: 'who may read it is a rule; what the reader repeats is not seen',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
   {
     id: 'A55',
@@ -1011,7 +999,6 @@ export const ATTACK_LIST: readonly Attack[] = [
     ),
     gate: 'partly',
     bounds: 'labels of the agent go to the reader; an unlabelled source is not known',
-    incident: 'no public report; it follows from what such a tool returns or changes',
   },
 ]
 

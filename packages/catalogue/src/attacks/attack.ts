@@ -31,6 +31,6 @@ export interface Attack {
   readonly gate: 'yes' | 'partly' | 'no'
   /** What a gate does not see of it. */
   readonly bounds: string
-  /** Where it was seen. */
-  readonly incident: string
+  /** Where it was seen. Without one there is no public report: it follows from what such a tool returns or changes. */
+  readonly incident?: string
 }

@@ -1,5 +1,5 @@
-// `sluice agents schedule`, `schedules` and `unschedule`: prompts that come by themselves, at a time or with a
-// webhook. They need a gate, or `agents serve`, that runs when they are due.
+// `sluice agents schedule`: prompts that come by themselves, at a time or with a webhook. They need a gate, or
+// `agents serve`, that runs when they are due. `schedules` and `unschedule` are old names of calls of tools.
 
 import type { ScheduleView } from '@sluice/agents/tools/schedule-tools'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
@@ -17,6 +17,8 @@ Examples:
   sluice agents schedule agent_… tickets --cron "0 7 * * 1-5" "sum up yesterday's tickets"
   sluice agents schedule agent_… report --at 2027-01-31T09:00 --zone Europe/Berlin "write the report"
   sluice agents schedule agent_… issue --webhook --fresh "label this issue"
+  sluice call agents/wasm_agent_schedules        all of them: next time, and what became of the last
+  sluice call agents/wasm_agent_unschedule '{"agentId": "agent_…", "name": "tickets"}'
 
 Each prompt is a call of wasm_agent_prompt, which the policy decides. A time that passed while nothing ran comes
 once, late; one that comes while the last run goes on is skipped. A schedule of the same name is replaced.`
@@ -54,6 +56,7 @@ export const addAgentsSchedule = defineAgentsCommand({
 export const addAgentsSchedules = defineAgentsCommand({
   name: 'schedules',
   description: 'the schedules of all agents: next time, and what became of the last',
+  replacedBy: 'call agents/wasm_agent_schedules',
   run: async (agents, _options, output) => {
     const view = await agents.call<{ schedules: readonly ScheduleView[] }>(
       'wasm_agent_schedules',
@@ -68,6 +71,7 @@ export const addAgentsSchedules = defineAgentsCommand({
 export const addAgentsUnschedule = defineAgentsCommand({
   name: 'unschedule',
   description: 'remove a schedule of an agent',
+  replacedBy: 'call agents/wasm_agent_unschedule \'{"agentId": "…", "name": "…"}\'',
   args: { '<agent>': '', '<name>': '' },
   run: async (agents, { agent: agentId, name }, output) => {
     output.value(await agents.call<object>('wasm_agent_unschedule', { agentId, name }))

@@ -13,7 +13,7 @@ const EXAMPLES = `
 Examples:
   sluice call notes/read_graph
   sluice call shop/refund '{"order": 7, "amount": 40}'
-  sluice call agents/wasm_agent_list --json
+  sluice call agents/wasm_agent_schedules
 
 Prints the texts of the answer, with --json all of it. A call that waits for an approver waits here as long as its
 rule says. SLUICE_TOKEN calls as its grant. Exit code 0 if the tool answered, 1 if the call was denied or the tool

@@ -3,6 +3,7 @@
 
 import { Argument, type Command, Option } from 'commander'
 import type { SetExitCode } from './exit-code.ts'
+import { announceNewName } from './lazy-commands.ts'
 import { Output } from './output.ts'
 
 /** What help says of an argument or option; with more than that as an object, or with its default as a pair. */
@@ -112,6 +113,8 @@ export interface CommandDefinition<Args, All> {
   /** What help says of `--json`; false if there is no such option. */
   readonly json?: string | false
   readonly examples?: string | (() => string)
+  /** For an old name, the words to type in its place. It works until the next version, and no help lists it. */
+  readonly replacedBy?: string
   readonly run: CommandHandler<Args, All>
 }
 
@@ -129,10 +132,12 @@ export function defineCommand<const Args extends Flags = {}, const All extends F
     options: flags = {},
     examples,
     json = 'print JSON',
+    replacedBy,
     run,
   } = definition
   return (parent, answer) => {
-    const command = parent.command(name)
+    const command = parent.command(name, { hidden: replacedBy !== undefined })
+    if (replacedBy !== undefined) announceNewName(command, replacedBy)
     if (description !== undefined) command.description(description)
     for (const [flag, of] of Object.entries<Described>(args))
       command.addArgument(toArgument(flag, of))

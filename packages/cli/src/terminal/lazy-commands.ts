@@ -79,8 +79,12 @@ export async function addLoaded(
   const { add } = await load()
   await add(parent, answer, words)
   const command = parent.commands.at(-1)?.description(summary)
-  if (replacedBy === undefined) return
-  command?.hook('preAction', () => {
+  if (command !== undefined && replacedBy !== undefined) announceNewName(command, replacedBy)
+}
+
+/** A command under its old name says what to type now, each time. */
+export function announceNewName(command: Command, replacedBy: string): void {
+  command.hook('preAction', () => {
     process.stderr.write(
       `sluice: \`${command.name()}\` is \`sluice ${replacedBy}\` now; the old name goes with the next version\n`,
     )
