@@ -2,13 +2,22 @@
 // user of the tests and, as root, as an ordinary one.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BoxTrial, USERS } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
+import { ROOT } from '../support/modules.ts'
 import { sluice } from '../support/run-sluice.ts'
 
 const BWRAP = findBubblewrap()
@@ -20,21 +29,40 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
   nameBubblewrapSuite('lines in a box, as user %s', BWRAP),
   (uid) => {
     let trial: BoxTrial
+    /** A project of its own for a test that changes what the others rely on. */
+    let own: BoxTrial | undefined
     const server = createServer((_, response) => response.end('from the machine'))
     let port = 0
 
-    beforeAll(async () => {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      port = (server.address() as AddressInfo).port
-      trial = new BoxTrial(uid)
-      trial.write({
+    function makeProject(): BoxTrial {
+      const made = new BoxTrial(uid)
+      made.write({
         'home/shop/a.txt': 'first',
         'home/shop/.env': 'only-mine',
         'home/shop/sub/b.txt': 'b',
         'other/x': '',
       })
-      trial.outside(`git init -q . && git add a.txt && ${COMMIT}`)
+      made.outside(`git init -q . && git add a.txt && ${COMMIT}`)
+      return made
+    }
+
+    /** Looking through its folders for secrets takes longer than a box needs to end. */
+    function makeSlowProject(): BoxTrial {
+      const made = makeProject()
+      const folders = Array.from({ length: 2_000 }, (_, at) => [`home/shop/many/${at}/x`, ''])
+      made.write(Object.fromEntries(folders))
+      return made
+    }
+
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      port = (server.address() as AddressInfo).port
+      trial = makeProject()
       await trial.start({ env: ['CHOSEN'], hosts: [`localhost:${port}`] })
+    })
+    afterEach(async () => {
+      await own?.close()
+      own = undefined
     })
     afterAll(async () => {
       await trial.close()
@@ -92,7 +120,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       const names = 'nsenter setpriv dd rm env bash cat'.split(' ')
       const program = `#!/bin/bash\necho planted; echo "$0" >> ${trial.project}/ran\n`
       trial.write(Object.fromEntries(names.map((name) => [`home/shop/.venv/bin/${name}`, program])))
-      trial.outside('chmod +x .venv/bin/*')
+      trial.outside('chmod +x .venv/bin/*; rm -f ran')
       const env = { PATH: `${trial.project}/.venv/bin:${process.env.PATH}` }
       const before = `export LD_PRELOAD=${trial.project}/missing.so`
       const result = await trial.run('cd sub', { env, before })
@@ -149,8 +177,12 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       })
       const { command } = await trial.run(':', { session })
       await trial.end(session)
-      await vi.waitFor(() =>
-        expect(execFileSync('ps', ['ax'], { encoding: 'utf8' })).not.toContain('http.server 3000'),
+      await vi.waitFor(
+        () =>
+          expect(execFileSync('ps', ['ax'], { encoding: 'utf8' })).not.toContain(
+            'http.server 3000',
+          ),
+        WAIT,
       )
       expect(trial.outside(`exec 2>&1; ${command}; echo $?`)).toBe(
         'sluice: the box of this line has ended: make the call again\n125\n',
@@ -159,11 +191,13 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('a box ends when its client is gone', async () => {
       const client = spawn('sleep', ['60'])
-      const at = { session: 'left', clientPid: client.pid ?? 0 }
-      await trial.run(':', at)
-      const count = (await trial.list()).length
+      const session = 'left'
+      await trial.end(session)
+      const { command } = await trial.run(':', { session, clientPid: client.pid ?? 0 })
+      const listed = async () => (await trial.list()).filter(({ box }) => command.includes(box))
+      expect(await listed()).toHaveLength(1)
       client.kill()
-      await vi.waitFor(async () => expect((await trial.list()).length).toBe(count - 1), WAIT)
+      await vi.waitFor(async () => expect(await listed()).toEqual([]), WAIT)
     })
 
     test('a second box of a project keeps what the first one made', async () => {
@@ -201,6 +235,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('a box that a line ends is started again, and that is told', async () => {
       const session = 'ended'
+      await trial.end(session)
       expect(await trial.run('kill -9 -1', { session })).toMatchObject({ restarted: false })
       await vi.waitFor(
         async () =>
@@ -214,7 +249,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     })
 
     test('the project of a session is that of its first line, whatever a later one says', async () => {
-      const session = 'ended'
+      const session = 'moving'
       const other = join(trial.folder, 'other')
       await trial.run('kill -9 -1', { session })
       await vi.waitFor(async () => {
@@ -226,79 +261,132 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     })
 
     test('a protected file that is replaced from outside ends the box', async () => {
-      const session = 'replaced'
-      const config = join(trial.project, '.git/config')
-      await trial.run(':', { session })
+      own = makeProject()
+      await own.start()
+      const config = join(own.project, '.git/config')
+      await own.run(':')
       const before = readFileSync(config, 'utf8')
-      trial.outside('git config user.name Ann')
-      await vi.waitFor(async () => expect(await trial.replaced()).toContain(config), WAIT)
-      const { output, restarted } = await trial.run('echo hostile > .git/config', { session })
+      own.outside('git config user.name Ann')
+      await vi.waitFor(async () => expect(await own?.replaced()).toContain(config), WAIT)
+      const { output, restarted } = await own.run('echo hostile > .git/config')
       expect({ output, restarted }).toMatchObject({
         output: expect.stringContaining('Read-only'),
         restarted: true,
       })
       expect(readFileSync(config, 'utf8')).toBe(`${before}[user]\n\tname = Ann\n`)
-      writeFileSync(join(trial.project, 'x'), '')
-      renameSync(join(trial.project, 'x'), join(trial.project, '.env'))
-      await vi.waitFor(async () =>
-        expect(await trial.replaced()).toContain(join(trial.project, '.env')),
-      )
+      const env = join(own.project, '.env')
+      writeFileSync(join(own.project, 'x'), '')
+      renameSync(join(own.project, 'x'), env)
+      await vi.waitFor(async () => expect(await own?.replaced()).toContain(env), WAIT)
+    })
+
+    test('a box starts while another one of its project ends', async () => {
+      own = makeSlowProject()
+      await own.start()
+      for (let round = 0; round < 3; round++) {
+        await own.run(':', { session: `${round}` })
+        const [line] = await Promise.all([
+          own.run('echo x > .github/hooks/x', { session: `${round + 1}` }),
+          own.end(`${round}`),
+        ])
+        expect(line.output).toContain('Read-only')
+      }
     })
 
     test('a line too large for one argument is refused', async () => {
       await expect(trial.run(`: ${'x'.repeat(130_000)}`)).rejects.toMatchObject({
         code: 'BOX_FAILED',
+        help: 'write it to a file of the project and run that',
       })
+    })
+
+    test('a gate has at most 64 boxes', async () => {
+      // None of the boxes is started before the last one is refused, and none afterwards.
+      own = makeSlowProject()
+      await own.start()
+      const begin = (at: number) => own?.run(':', { session: `${at}` })
+      const others = Array.from({ length: 64 }, (_, at) => begin(at)?.catch(() => {}))
+      await expect(begin(64)).rejects.toMatchObject({
+        code: 'BOX_FAILED',
+        message: '64 boxes run already',
+      })
+      await own.kill()
+      await Promise.all(others)
     })
 
     test('a box that cannot be made is refused with the path and what to do', async () => {
       await trial.run(':')
       const caches = join(trial.data, 'box-caches')
       renameSync(caches, `${caches}.away`)
-      writeFileSync(caches, '')
-      await expect(trial.run(':', { session: 'unmade' })).rejects.toMatchObject({
-        code: 'BOX_FAILED',
-        message: expect.stringMatching(/^the box cannot be made: .*box-caches/),
-        help: 'run `sluice doctor`',
-      })
-      rmSync(caches)
-      renameSync(`${caches}.away`, caches)
+      try {
+        writeFileSync(caches, '')
+        await expect(trial.run(':', { session: 'unmade' })).rejects.toMatchObject({
+          code: 'BOX_FAILED',
+          message: expect.stringMatching(/^the box cannot be made: .*box-caches/),
+          help: 'run `sluice doctor`',
+        })
+      } finally {
+        rmSync(caches)
+        renameSync(`${caches}.away`, caches)
+      }
       expect((await trial.run('echo a', { session: 'unmade' })).output).toBe('a\n')
       await trial.end('unmade')
     })
 
     test('what it made in the project is gone at its end, also after a crash', async () => {
+      const crashed = makeProject()
+      own = crashed
+      await crashed.start()
       const names = ['.git/commondir', '.claude', '.qwen', '.github', '.github/hooks']
-      const made = names.map((name) => join(trial.project, name))
-      await trial.run('mkdir -p ~/ro/sub && touch ~/ro/sub/f && chmod 500 ~/ro/sub')
+      const made = names.map((name) => join(crashed.project, name))
+      await crashed.run('mkdir -p ~/ro/sub && touch ~/ro/sub/f && chmod 500 ~/ro/sub')
       expect(made.filter(existsSync)).toEqual(made)
-      for (const session of ['one', 'two', 'three', 'ended', 'replaced']) await trial.end(session)
+      await crashed.end()
       expect(made.filter(existsSync)).toEqual([])
-      expect(readdirSync(join(trial.data, 'boxes'))).toEqual([])
+      expect(readdirSync(join(crashed.data, 'boxes'))).toEqual([])
       const crash = async () => {
-        const [box = ''] = readdirSync(join(trial.data, 'boxes'))
-        const pid = readFileSync(join(trial.data, 'boxes', box, 'pid'), 'utf8').trim()
-        await trial.kill()
+        const [box = ''] = readdirSync(join(crashed.data, 'boxes'))
+        const pid = readFileSync(join(crashed.data, 'boxes', box, 'pid'), 'utf8').trim()
+        await crashed.kill()
         await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT)
         expect(made.filter(existsSync)).toEqual(made)
       }
-      await trial.run(':')
+      await crashed.run(':')
       // What somebody has put there since stays.
-      trial.write({ 'home/shop/.codex/config.toml': 'x' })
+      crashed.write({ 'home/shop/.codex/config.toml': 'x' })
       await crash()
-      const config = join(trial.folder, 'sluice.yaml')
-      writeFileSync(config, `version: 1\ndata: ${trial.data}\nservers: {}\n`)
+      const config = join(crashed.folder, 'sluice.yaml')
+      writeFileSync(config, `version: 1\ndata: ${crashed.data}\nservers: {}\n`)
       const doctor = await sluice(['doctor', '--config', config])
       expect(doctor.stdout).toContain('removed what 1 box of a gate that was killed had left')
       expect(made.filter(existsSync)).toEqual([])
-      await trial.start()
-      await trial.run(':')
+      await crashed.start()
+      await crashed.run(':')
       await crash()
       // The next gate does the same.
-      await trial.start()
+      await crashed.start()
       expect(made.filter(existsSync)).toEqual([])
-      expect(readFileSync(join(trial.project, '.codex/config.toml'), 'utf8')).toBe('x')
-      expect(readdirSync(join(trial.data, 'boxes'))).toEqual([])
+      expect(readFileSync(join(crashed.project, '.codex/config.toml'), 'utf8')).toBe('x')
+      expect(readdirSync(join(crashed.data, 'boxes'))).toEqual([])
     })
   },
 )
+
+test.runIf(BWRAP !== undefined && process.getuid?.() === 0).each([
+  ['nsenter', '/dev/null', '`nsenter` is not installed', 'install the package `util-linux`'],
+  ['setpriv', '/dev/null', '`setpriv` is not installed', 'install the package `util-linux`'],
+  ['bwrap', '/bin/false', 'bubblewrap cannot make namespaces here', 'write `sandbox: off`'],
+])('without a working `%s` there is no box, and that is told', (program, instead, why, help) => {
+  const ask = `import { findBoxAvailability } from '@sluice/gateway/isolation/boxes'
+    console.log(JSON.stringify(await findBoxAvailability()))`
+  const path = realpathSync(`/usr/bin/${program}`)
+  const view = ['--dev-bind', '/', '/', '--ro-bind', instead, path]
+  const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', ask]
+  const env = { PATH: '/usr/bin:/bin' }
+  const printed = execFileSync('bwrap', [...view, '--', ...node], { cwd: ROOT, env })
+  expect(JSON.parse(printed.toString())).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining(why),
+    help: expect.stringContaining(help),
+  })
+})

@@ -33,6 +33,8 @@ export interface BoxPlaces {
   readonly hidden: readonly string[]
   /** Files of the gate that lines may read. */
   readonly readOnly: readonly string[]
+  /** What `findSecrets` found in the project. */
+  readonly secrets: readonly string[]
   readonly settings: BoxSettings
 }
 
@@ -111,7 +113,9 @@ export function readScratch(folder: string | undefined): string | undefined {
   }, undefined)
 }
 
-export async function showBox(places: BoxPlaces): Promise<BoxView> {
+/** Not async, because what is missing has to be made and noted in the same turn: the end of another box of the project
+ * could otherwise remove a folder that was still there when this looked. */
+export function showBox(places: BoxPlaces): BoxView {
   const { project, cwd, home, tmp, scratch, caches, settings } = places
   const owner = homedir()
   const isOpen = (path: string) =>
@@ -135,7 +139,7 @@ export async function showBox(places: BoxPlaces): Promise<BoxView> {
   const readOnly = [...git.readOnly, ...folders, ...powerful, ...gates].filter(
     (path) => !settings.write.includes(path),
   )
-  const secrets = (await findSecrets(project)).filter((path) => !isOpen(path))
+  const secrets = places.secrets.filter((path) => !isOpen(path) && isThere(path))
   const own = places.hidden.flatMap(toReal).filter((path) => isBelow(path, project))
   const hidden = [...new Set([...secrets, ...own])]
   const writable = [...roots, ...settings.write]
@@ -219,7 +223,7 @@ function refuseLinks(path: string, writable: readonly string[]): void {
 }
 
 /** Real paths of files and folders of the project whose names say that they hold secrets. */
-async function findSecrets(project: string): Promise<string[]> {
+export async function findSecrets(project: string): Promise<string[]> {
   const found: string[] = []
   let seen = 0
   const walk = async (folder: string, depth: number): Promise<void> => {

@@ -12,7 +12,7 @@ import { readStat } from '../processes/process-group.ts'
 import { Box, makeMissing } from './box.ts'
 import { boxFailed } from './box-failed.ts'
 import { boxesFolder, findLeftovers, noteMade, removeBox } from './box-leftovers.ts'
-import { readProjectFolder, readScratch, showBox } from './box-view.ts'
+import { findSecrets, readProjectFolder, readScratch, showBox } from './box-view.ts'
 import { findObstacle } from './isolation.ts'
 import { BOX_CLIENT_EVERY_MS, BOX_LINE_BYTES_MAX, BOXES_MAX, REFUSED_HOSTS_MAX } from './limits.ts'
 import type { NetworkOptions } from './locked-network.ts'
@@ -294,8 +294,10 @@ class OpenBoxes implements Boxes {
     try {
       for (const path of [home, tmp, join(caches, '.cache'), join(caches, '.npm')])
         mkdirSync(path, { recursive: true, mode: 0o700 })
+      const secrets = await findSecrets(project)
       const own = { project, cwd, home, tmp, caches, scratch: readScratch(scratch) }
-      const view = await showBox({ ...own, hidden, readOnly, settings })
+      // No `await` from here until bubblewrap starts: see `showBox`.
+      const view = showBox({ ...own, hidden, readOnly, secrets, settings })
       const inUse = new Set([...this.#made.values()].flat())
       const shared = [...inUse].filter((path) => view.readOnly.some((file) => isBelow(file, path)))
       const made = [...shared, ...makeMissing(view)]
