@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -217,7 +218,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('the project can be written, and git commits in it with the user’s name', async () => {
       const line =
-        'mkdir -p src && echo new > src/b.txt && git add src && git commit -qm second && git log -1 --format=%an'
+        'mkdir -p src && echo new > src/b.txt && git add src && git commit -qm second --allow-empty && git log -1 --format=%an'
       expect(await trial.run(line)).toMatchObject({ output: 'Ann\n', code: 0 })
       expect(read('src/b.txt')).toBe('new\n')
       expect(trial.outside('git log -1 --format=%s')).toBe('second\n')
@@ -226,7 +227,10 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     test('a linked worktree has its repository, with the same protection', async () => {
       const tree = join(trial.home, 'tree')
       const at = { session: 'tree', project: tree, cwd: tree }
-      const commit = await trial.run('echo c > c.txt && git add c.txt && git commit -qm third', at)
+      const commit = await trial.run(
+        'echo c > c.txt && git add c.txt && git commit -qm third --allow-empty',
+        at,
+      )
       expect(commit).toMatchObject({ code: 0 })
       const common = join(trial.project, '.git')
       for (const path of ['config', 'hooks/x', 'commondir', 'worktrees/tree/commondir'])
@@ -323,29 +327,55 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     describe('gets no box', () => {
       const begin = (project: string) =>
         trial.run('id', { session: project, project, cwd: project })
-      const refused = { code: 'BOX_FAILED' }
+      const refuse = (why: string) => ({
+        code: 'BOX_FAILED',
+        message: expect.stringContaining(why),
+      })
 
       test('a folder of the system, a home directory, one with a secret’s name', async () => {
         const folders = '/ /tmp /usr /etc /var /dev /proc /sys /run /opt'
           .split(' ')
           .filter(existsSync)
         for (const project of [...folders, trial.home, join(trial.home, '.ssh')])
-          await expect(begin(project)).rejects.toMatchObject(refused)
+          await expect(begin(project)).rejects.toMatchObject(refuse(`\`${project}\` is no project`))
+      })
+
+      test('the home directory of somebody else', async () => {
+        const made = process.getuid?.() === 0 ? [mkdtempSync('/home/sluice-box-')] : []
+        try {
+          for (const name of readdirSync('/home'))
+            await expect(begin(join('/home', name))).rejects.toMatchObject(refuse('is no project'))
+        } finally {
+          for (const folder of made) rmSync(folder, { recursive: true })
+        }
+      })
+
+      test.runIf(uid === USERS.at(-1))('a folder with too many files to look through', async () => {
+        const many = join(trial.folder, 'work/many')
+        mkdirSync(many, { recursive: true })
+        trial.give()
+        trial.outside('seq 200001 | xargs touch', many)
+        await expect(begin(many)).rejects.toMatchObject(refuse('more than 200000 files'))
       })
 
       test('a link among protected places, and one instead of the repository', async () => {
         trial.write({ 'work/linked/x': '', 'work/other/x': '' })
-        symlinkSync(join(trial.home, '.ssh'), join(trial.folder, 'work/linked/.claude'))
-        symlinkSync(join(trial.project, '.git'), join(trial.folder, 'work/other/.git'))
+        const work = join(trial.folder, 'work')
+        trial.outside('ln -sfn ~/.ssh linked/.claude && ln -sfn ~/shop/.git other/.git', work)
         for (const name of ['linked', 'other'])
-          await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(refused)
+          await expect(begin(join(work, name))).rejects.toMatchObject(refuse('is a link'))
       })
 
       test('a link on the way to what `read` opens', async () => {
         const link = 'ln -s ../../other/outside.txt opened/.env'
         trial.outside(`mv opened away && mkdir opened && ${link}`)
-        await expect(trial.run('id', { session: 'link' })).rejects.toMatchObject(refused)
-        trial.outside('rm -r opened && mv away opened')
+        try {
+          await expect(trial.run('id', { session: 'link' })).rejects.toMatchObject(
+            refuse(`\`${join(trial.project, 'opened/.env')}\` is a link`),
+          )
+        } finally {
+          trial.outside('rm -r opened && mv away opened')
+        }
       })
 
       test('a `.git` that leads to a repository of somebody else, or to files of the line', async () => {
@@ -381,7 +411,9 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         })
         const all = 'forged forged2 own beside sub bare/worktrees/own objects'
         for (const name of all.split(' '))
-          await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(refused)
+          await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(
+            refuse('does not lead back to it'),
+          )
       })
     })
 
@@ -392,7 +424,10 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         `git init -q --separate-git-dir ${git} ${sub} && cd ${sub} && git config core.worktree ${sub} && git config extensions.worktreeConfig true`,
       )
       const at = { session: 'sub', project: sub, cwd: sub }
-      expect(await trial.run(`touch a && git add a && ${COMMIT}`, at)).toMatchObject({ code: 0 })
+      await trial.end('sub')
+      expect(await trial.run(`touch a && git add a && ${COMMIT} --allow-empty`, at)).toMatchObject({
+        code: 0,
+      })
       for (const path of ['config', 'config.worktree'])
         expect((await trial.run(`echo x > ${git}/${path}`, at)).output).toContain('Read-only')
     })
@@ -424,6 +459,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         execFileSync('chmod', ['-R', 'a+rwX', base])
         expect(await show('foreign')).toBe(1)
       } finally {
+        for (const name of ['own', 'linked', 'foreign', 'elsewhere']) await trial.end(name)
         for (const path of [base, top]) rmSync(path, { recursive: true })
       }
     })

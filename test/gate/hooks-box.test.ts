@@ -11,8 +11,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
@@ -50,8 +53,16 @@ describe.skipIf(!available.ok)(suite, () => {
   let gate: OwnGate
   let project: string
   let calls = 0
+  let alerts = ''
+  const receiver = createServer(async (request, response) => {
+    alerts += await text(request)
+    response.end()
+  })
 
   beforeAll(async () => {
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    const { port } = receiver.address() as AddressInfo
+    const webhook = { url: `http://127.0.0.1:${port}/`, secret: 'a secret of sixteen characters' }
     project = mkdtempSync(join(tmpdir(), 'sluice-project-'))
     execFileSync('git', ['init', '-q', project])
     writeFileSync(join(project, 'acs.txt'), 'only-the-gates-secret-of-acs-0123456789')
@@ -62,6 +73,8 @@ describe.skipIf(!available.ok)(suite, () => {
       config: {
         stop_within: '4s',
         ledger: { record: 'judged' },
+        approvals: { webhook },
+        alerts: { every: '1s', on: ['sandbox'] },
         grants: {
           claude: grantOf('claude-code'),
           shop: { acs: 'shop', hmac_key: `\${file:${join(project, 'acs.txt')}}`, policy: 'policy' },
@@ -69,8 +82,10 @@ describe.skipIf(!available.ok)(suite, () => {
       },
     })
   }, 60_000)
+  afterEach(() => vi.restoreAllMocks())
   afterAll(async () => {
     await endOwnGates()
+    receiver.close()
     rmSync(project, { recursive: true, force: true })
   })
 
@@ -217,17 +232,18 @@ describe.skipIf(!available.ok)(suite, () => {
   })
 
   test('is asked about a line that ends with `# outside`, without the comment', async () => {
-    const { hookSpecificOutput: said } = await post(pre('git push # outside'))
+    const line = `git push origin b${++calls}`
+    const { hookSpecificOutput: said } = await post(pre(`${line} # outside`))
     expect(said.permissionDecisionReason).toContain('waiting for approval')
-    const [request] = await gate.approvals.list()
+    const request = (await gate.approvals.list()).find((each) => each.command?.line === line)
     expect(request).toMatchObject({
-      command: { line: 'git push', touches: expect.stringContaining('outside of the box') },
+      command: { touches: expect.stringContaining('outside of the box') },
     })
     await gate.approvals.decide(request!.id, { verdict: 'approve' }, ADA, 'console')
-    const asked = pre('git push # outside')
+    const asked = pre(`${line} # outside`)
     expect(await post(asked)).toEqual({})
     const before = incidents().length
-    await post(ended(asked, { command: 'git push # outside' }, 'pushed'))
+    await post(ended(asked, { command: `${line} # outside` }, 'pushed'))
     expect(incidents()).toHaveLength(before)
   })
 
@@ -244,19 +260,20 @@ describe.skipIf(!available.ok)(suite, () => {
   })
 
   test('tells the model about the box once, and about what the box refused', async () => {
-    const prompt = { session_id: 'told', hook_event_name: 'UserPromptSubmit', prompt: 'Do it' }
+    const of = { session_id: `told ${++calls}` }
+    const prompt = { ...of, hook_event_name: 'UserPromptSubmit', prompt: 'Do it' }
     const { hookSpecificOutput: said } = await post(prompt)
     expect(said.hookEventName).toBe('UserPromptSubmit')
     expect(said.additionalContext.split('\n')).toHaveLength(5)
     expect(await post(prompt)).toEqual({})
-    const asked = pre('touch /usr/x', { session_id: 'told' })
+    const asked = pre('touch /usr/x', of)
     const input = await rewritten(asked)
     const answer = await post(ended(asked, input, 'touch: Read-only file system'))
     expect(answer.hookSpecificOutput).toMatchObject({
       hookEventName: 'PostToolUse',
       additionalContext: expect.stringContaining('# outside'),
     })
-    const failed = pre('curl http://closed.example', { session_id: 'told' })
+    const failed = pre('curl http://closed.example', of)
     const { command } = await rewritten(failed)
     // The gate in this process answers the question for the name.
     await promisify(execFile)('bash', ['-c', command], { cwd: project }).catch(() => {})
@@ -314,7 +331,7 @@ describe.skipIf(!available.ok)(suite, () => {
     )
     const events = recordsOf(gate).filter(({ kind }) => kind === 'event')
     expect(JSON.stringify(events)).toContain('"host":"shut.example"')
-    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(join(project, 'sub'))
+    vi.spyOn(process, 'cwd').mockReturnValue(join(project, 'sub'))
     const undo = (...args: string[]) => sluice(['undo', '--data', gate.data, ...args])
     expect((await undo()).stdout).toMatch(/^1 .*rm \.\.\/file\.txt/)
     const asked = await undo('1')
@@ -322,14 +339,29 @@ describe.skipIf(!available.ok)(suite, () => {
     expect(asked.stderr).toContain('pass --yes')
     expect(existsSync(file)).toBe(false)
     expect((await undo('1', '--yes')).stdout).toContain('undone: 1 file')
-    cwd.mockRestore()
     expect(readFileSync(file, 'utf8')).toBe('before\n')
+  })
+
+  test('has a new box after a protected file was replaced, which is an event and an alert', async () => {
+    const of = { session_id: 'replaced' }
+    await rewritten(pre('echo a', of))
+    execFileSync('git', ['-C', project, 'config', 'user.name', 'Ann'])
+    await vi.waitFor(() => expect(alerts).toContain('A protected file was replaced'), WAIT)
+    expect(alerts).toContain(join(project, '.git/config'))
+    const events = recordsOf(gate).filter(({ kind }) => kind === 'event')
+    expect(JSON.stringify(events)).toContain(join(project, '.git/config'))
+    const next = pre('echo hostile > .git/config', of)
+    const input = await rewritten(next)
+    expect(() => run(`${input.command} 2>/dev/null`)).toThrow()
+    const { hookSpecificOutput: said } = await post(ended(next, input))
+    expect(said?.additionalContext).toContain('background processes of the session ended')
   })
 
   test('gets a reason if there can be no box, and the line does not run', async () => {
     const asked = pre('echo a', { session_id: 'home', cwd: '/' })
     const { hookSpecificOutput: said } = await post(asked)
     expect(said.permissionDecisionReason).toContain('this line has no box to run in: `/` is no')
+    expect(said.permissionDecision).toBe('deny')
   })
 })
 
