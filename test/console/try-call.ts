@@ -5,11 +5,22 @@ import type { Page } from 'playwright-core'
 import { violationsIn } from './axe.ts'
 
 export async function tryCall(page: Page): Promise<string[]> {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/api/tools', (route) => held.then(() => route.continue()))
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
+  const asked = page.waitForRequest('**/api/tools')
   await page.keyboard.press('Control+k')
   await page.getByRole('textbox', { name: /^Page, command/ }).fill('office/write_note')
+  // What is typed before the tools have arrived leads to the tool, not to a search of the ledger.
+  await asked
+  release()
   await page
     .getByRole('option', { name: /office\/write_note/ })
     .first()

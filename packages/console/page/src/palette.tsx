@@ -47,9 +47,15 @@ interface PaletteProps {
 
 export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
   const [text, setText] = useState('')
-  const servers = useResource<{ servers: ServerView[] }>('/servers').value?.servers
-  const tools = useResource<{ tools: ToolView[] }>('/tools').value?.tools
-  const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
+  const fetchedServers = useResource<{ servers: ServerView[] }>('/servers')
+  const fetchedTools = useResource<{ tools: ToolView[] }>('/tools')
+  const fetchedAgents = useResource<{ agents: ListedAgentView[] }>('/agents')
+  const servers = fetchedServers.value?.servers
+  const tools = fetchedTools.value?.tools
+  const agents = fetchedAgents.value?.agents
+  const isLoading = [fetchedServers, fetchedTools, fetchedAgents].some(
+    ({ error, value }) => error === undefined && value === undefined,
+  )
   const callers = useResource<LedgerNames>(
     text === '' ? undefined : `/ledger/names${formatQuery({ of: 'principal', text })}`,
   ).value?.names
@@ -83,8 +89,11 @@ export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
     .filter(({ name, id = '' }) => `${name} ${id}`.toLowerCase().includes(wanted))
     .slice(0, SHOWN_MAX)
   const search = { kind: 'Ledger', name: `Search calls for “${text}”` }
+  // Enter follows the row that was there first: the search is offered when all that may match has been fetched.
   const shown =
-    text === '' ? matches : [...matches, { ...search, to: `/ledger${formatQuery({ text })}` }]
+    text === '' || isLoading
+      ? matches
+      : [...matches, { ...search, to: `/ledger${formatQuery({ text })}` }]
   const follow = (item: PaletteItem | undefined) => {
     if (item === undefined) return
     onClose()

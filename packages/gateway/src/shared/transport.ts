@@ -82,6 +82,9 @@ export type ClientSend = (text: string, related?: MessageContext) => boolean
 /** Why sessions end with their gate. A call that it cut says so with a code. */
 export const GATE_STOPPING = 'the gate is stopping'
 
+/** Why a session ends at the gate that had it, and goes on at the other one: also at its server. */
+export const SESSION_TAKEN = 'another gate has taken the session over'
+
 /** The last line to a pipe but answers: the gate is stopping, and requests are for the next one. A client that got
  * it would ignore it. */
 export const PIPE_STOPPING = '{"jsonrpc":"2.0","method":"notifications/sluice/stopping"}'

@@ -6,7 +6,7 @@ import { type Caller, getCallerKey } from '@sluice/access/identity/callers/calle
 import { LruMap } from '@sluice/policy/structures/lru-map'
 import { MADE_ROOM, pickEvictable } from '../../processes/evict-idle.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
-import type { ClientEvents } from '../../shared/transport.ts'
+import { type ClientEvents, SESSION_TAKEN } from '../../shared/transport.ts'
 import { ReplayStore } from '../exchange/replay.ts'
 import type { ClientSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
@@ -77,8 +77,7 @@ export class SessionRegistry {
 
   /** Other gates have taken these over: `isTaken` tells by the name. */
   closeTaken(isTaken: (id: string) => boolean): void {
-    for (const [id, session] of [...this.#byId])
-      if (isTaken(id)) session.close('another gate has taken the session over')
+    for (const [id, session] of [...this.#byId]) if (isTaken(id)) session.close(SESSION_TAKEN)
   }
 
   /** Why a session is over; undefined if none of this name is known to be. */

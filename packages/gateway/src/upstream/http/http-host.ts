@@ -16,7 +16,7 @@ export interface HttpHost {
   readonly messageBytesMax: number
   readonly log: Log
   readonly conversation: UpstreamState
-  /** The gate stops: sessions are not ended. */
+  /** Sessions are not ended at the server: the gate stops, or another gate has taken this one over. */
   readonly isLeaving: boolean
   /** The receiver wants nothing now, from any stream. */
   readonly paused: boolean

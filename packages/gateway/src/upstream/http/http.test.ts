@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { writeError, writeNotification, writeResult } from '@sluice/protocol/write-message'
 import { describe, expect, test } from 'vitest'
 import { type Behaviour, writeEvent } from '../../../../../test/servers/http.ts'
+import { SESSION_TAKEN } from '../../shared/transport.ts'
 import { takePlaces, until } from '../ask.test-support.ts'
 import { HTTP_OPEN_EXCHANGES_MAX } from '../limits.ts'
 import type { MessageCredential } from '../upstream.ts'
@@ -34,6 +35,14 @@ describe('a server that behaves', () => {
       expect(link.send(writeNotification('notifications/cancelled', undefined))).toBe(false)
     },
   )
+
+  test('a session that another gate has taken over is not ended at the server', async () => {
+    const { asker, link, server } = await up()
+    await asker.call('echo', {})
+    link.close(SESSION_TAKEN)
+    await link.ended
+    expect(server.seen.map(({ method }) => method)).not.toContain('DELETE')
+  })
 
   test.each(['json', 'events'] as const)(
     'a large answer in %s is read when there is a place for it, and others are meanwhile',

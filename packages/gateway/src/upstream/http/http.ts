@@ -13,6 +13,7 @@ import type { RequestId } from '@sluice/protocol/message'
 import type { ProtocolGeneration } from '@sluice/protocol/protocol-generation'
 import type { Log } from '../../shared/log.ts'
 import { TokenBucket } from '../../shared/token-bucket.ts'
+import { SESSION_TAKEN } from '../../shared/transport.ts'
 import {
   HTTP_AGAIN_MS,
   HTTP_OPEN_EXCHANGES_MAX,
@@ -89,6 +90,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #closed = false
+  #isTaken = false
 
   constructor(options: HttpServerOptions, events: UpstreamEvents) {
     this.#options = options
@@ -170,7 +172,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   }
 
   get isLeaving(): boolean {
-    return this.#options.isLeaving?.() === true
+    return this.#isTaken || this.#options.isLeaving?.() === true
   }
 
   pause(request?: RequestId): void {
@@ -191,6 +193,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true
+    this.#isTaken = why === SESSION_TAKEN
     const { unwritten, over } = this.#transport.close()
     for (const request of unwritten) {
       if (!this.conversation.open.delete(request)) continue
