@@ -70,7 +70,7 @@ export function toRisk(letter: string): Risk {
   return RISKS.find((risk) => risk.startsWith(letter)) as Risk
 }
 
-function computeDigest(tool: ToolDefinition): string {
+export function computeDigest(tool: ToolDefinition): string {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   return pinOf(tool, sha256).slice('sha256:'.length).slice(0, DIGEST_CHARS)
 }

@@ -12,6 +12,12 @@ export const FOLDS = 8
 
 /** The fold of each server; servers of one product are in the same. */
 export function assignFolds(servers: readonly string[]): ReadonlyMap<string, number> {
+  const products = assignProducts(servers)
+  return new Map([...products].map(([server, one]) => [server, hashNumber('md5', one) % FOLDS]))
+}
+
+/** The product of each server, by the name of one of its servers. */
+export function assignProducts(servers: readonly string[]): ReadonlyMap<string, string> {
   const product = new Map(servers.map((server) => [server, server]))
   const rootOf = (server: string): string => {
     const up = product.get(server) as string
@@ -24,7 +30,7 @@ export function assignFolds(servers: readonly string[]): ReadonlyMap<string, num
       if (other === undefined) byWord.set(word, server)
       else product.set(rootOf(server), rootOf(other))
     }
-  return new Map(servers.map((server) => [server, hashNumber('md5', rootOf(server)) % FOLDS]))
+  return new Map(servers.map((server) => [server, rootOf(server)]))
 }
 
 /** Whether two servers may be of one product. */
