@@ -200,6 +200,30 @@ describe.each(TRIED)('%s', (_name, setUp) => {
   }, 600_000)
 })
 
+test('the hosts of recorded calls are offered as a list under egress', async () => {
+  const folder = join(scratch, `${++made}`)
+  mkdirSync(folder)
+  const servers = { fetch: serve(folder, 'fetch', LAPTOP.fetch ?? []) }
+  const policy = `version: 1
+default: deny
+labels: { fetch/fetch: [untrusted, private] }
+tools: { fetch/fetch: { action: allow, when: 'args.url.startsWith("https://")' } }
+`
+  const gate = await ownGate({ folder, servers, policy, config: { ledger: { record: 'judged' } } })
+  const client = await PlainClient.open(gate, '')
+  await client.ask('tools/list')
+  await client.call('fetch__fetch', { url: 'https://docs.example/a' })
+  await gate.stop()
+  const config = join(folder, 'sluice.yaml')
+  const own = { version: 1, servers, policy: './policy.yaml', data: './data' }
+  writeFileSync(config, JSON.stringify(own))
+  const { harms } = await sluiceJson(['threats', '--config', config])
+  const closings = harms.flatMap((one: { closings: { what: string }[] }) => one.closings)
+  expect(closings.map(({ what }: { what: string }) => what)).toContain(
+    'egress: only the hosts on record',
+  )
+}, 60_000)
+
 describe('the pack for coding agents, by hooks', () => {
   const TOKEN = makeToken()
   const policy = readText(join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml'))

@@ -3,6 +3,7 @@
 
 import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
 import { idOfDocument } from '@sluice/gateway/operations/recorded-calls'
+import { listRecordedHosts } from '@sluice/gateway/operations/recorded-hosts'
 import { replay } from '@sluice/gateway/operations/replay'
 import { nearest } from '@sluice/policy/document/nearest'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -80,10 +81,11 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const base = loadBasePolicy(loaded.source.house, output)
   const document = { file: loaded.source.file, text: loaded.text, ...base }
   const wanted = close === undefined ? open : open.filter(({ harm }) => harm === close)
+  const hosts = readHosts(options, gate)
   const closings = new Map<Harm, PricedClosing[]>()
   for (const found of wanted.filter(({ paths }) => close !== undefined || paths.some(isSerious))) {
     const max = close === undefined ? CLOSINGS_SHOWN : 1
-    const changes = listClosings(inputs, { document, found, open: openHarms, max })
+    const changes = listClosings(inputs, { document, found, open: openHarms, hosts, max })
     const priced = changes.map((one) => ({
       ...one,
       price: readPrice(options, gate, loaded, one.policy),
@@ -144,6 +146,17 @@ function printClosed(
     `note: ${what}${isOnlyStricter ? '' : '; `sluice policy apply` will ask for your PIN'}`,
   )
   return 0
+}
+
+/** Empty without a record. */
+function readHosts(
+  { for: name, since }: Options,
+  { data }: ThreatGate,
+): ReadonlyMap<string, readonly string[]> {
+  const sinceMs = readTime(since, '--since') ?? 0
+  const read = (from: string) =>
+    attempt(() => withLedger(from, (ledger) => listRecordedHosts(ledger, { name, sinceMs })))
+  return (data === undefined ? undefined : read(data)) ?? new Map()
 }
 
 /** How many recorded calls a change would have held; undefined without a record. */

@@ -3,7 +3,7 @@
 
 import { argumentsOf } from '@sluice/catalogue/classify/flows'
 import { type KnownTool, toToolId } from '@sluice/policy/calls/tools'
-import { addGuardrail, addLabels, setProtect } from '@sluice/policy/change/add-entries'
+import { addGuardrail, addToLists, setProtect } from '@sluice/policy/change/add-entries'
 import { loosenings } from '@sluice/policy/change/compare'
 import { compile } from '@sluice/policy/compile/compile'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -44,6 +44,8 @@ export interface ClosingOptions {
   readonly found: HarmResult
   /** All harms that are open now. */
   readonly open: ReadonlySet<Harm>
+  /** By `<server>/<tool>`: the hosts that recorded calls have named. */
+  readonly hosts: ReadonlyMap<string, readonly string[]>
   /** How many changes are wanted. */
   readonly max: number
 }
@@ -51,11 +53,11 @@ export interface ClosingOptions {
 /** The changes that close a harm, the narrowest first. */
 export function listClosings(
   inputs: ThreatInputs,
-  { document, found, open, max }: ClosingOptions,
+  { document, found, open, hosts, max }: ClosingOptions,
 ): ClosingChange[] {
   const closings: ClosingChange[] = []
   const { base, file } = document
-  for (const { what, text } of listCandidates(inputs, document.text, found)) {
+  for (const { what, text } of listCandidates(inputs, document.text, { found, hosts })) {
     if (closings.length >= max) break
     if (text === undefined) continue
     // Without the tools, as the document itself was compiled: it may name some that are not there.
@@ -87,7 +89,11 @@ export function toEnforced(policy: CompiledPolicy): CompiledPolicy {
   return policy.shadow ? { ...policy, shadow: false } : policy
 }
 
-function listCandidates(inputs: ThreatInputs, text: string, found: HarmResult): Candidate[] {
+function listCandidates(
+  inputs: ThreatInputs,
+  text: string,
+  { found, hosts }: Pick<ClosingOptions, 'found' | 'hosts'>,
+): Candidate[] {
   const ends = found.paths.map(({ end }) => end)
   const title = HARM_TITLES[found.harm]
   const asks = `${ends.length === 1 ? 'this tool asks' : `these ${ends.length} tools ask`}`
@@ -103,6 +109,7 @@ function listCandidates(inputs: ThreatInputs, text: string, found: HarmResult): 
       text: ofShells.length > 0 && isCovered ? addRails(text, both, title) : undefined,
     },
     { what: `after a stranger's text ${asks}`, text: afterStrangers(inputs, text, found, ends) },
+    { what: 'egress: only the hosts on record', text: keepHosts(inputs, text, { found, hosts }) },
     {
       what: 'protect: balanced',
       text: inputs.policy.protect === undefined ? setProtect(text, 'balanced') : undefined,
@@ -186,5 +193,23 @@ function afterStrangers(
   if (harm === 'secret') for (const { tool } of listSources(inputs)) mark(tool, 'private')
   const when = `session.saw.untrusted${harm === 'secret' ? ' && session.saw.private' : ''}`
   const railed = addRails(text, [{ tools: ends, when }], HARM_TITLES[harm])
-  return railed === undefined ? undefined : addLabels(railed, labels)
+  return railed === undefined ? undefined : addToLists(railed, 'labels', labels)
+}
+
+/** A tool that sends to any address keeps to those of its past calls. Undefined if one has none, or a list already. */
+function keepHosts(
+  { policy, tools }: ThreatInputs,
+  text: string,
+  { found, hosts }: Pick<ClosingOptions, 'found' | 'hosts'>,
+): string | undefined {
+  const lists = new Map<string, readonly string[]>()
+  for (const tool of tools) {
+    const { server, name } = tool.definition
+    const id = toToolId(tool)
+    if (!found.paths.some(({ end }) => end === id)) continue
+    const known = hosts.get(id)
+    if (known === undefined || policy.egress.all(server, name).length > 0) return undefined
+    lists.set(id, known)
+  }
+  return addToLists(text, 'egress', lists)
 }

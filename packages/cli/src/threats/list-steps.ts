@@ -100,7 +100,7 @@ export function listSources(inputs: ThreatInputs): ReadStep[] {
         does,
         ...(file === 'certain' || isLabelled ? {} : { guess: file }),
       }))
-    const { args } = fillArguments(schema, {})
+    const { args } = fillArguments(schema, { address: FOREIGN_PAGE })
     if (isLabelled) return [{ tool, args, does }]
     if (!isRead || takesUrl(tool) || !assess(tool.definition).flows.reads.includes('private'))
       return []

@@ -145,13 +145,19 @@ describe('isolation', () => {
 })
 
 describe('closing', () => {
-  function close(policy: string, tools: readonly KnownTool[], harm: string) {
+  function close(
+    policy: string,
+    tools: readonly KnownTool[],
+    harm: string,
+    hosts: Readonly<Record<string, readonly string[]>> = {},
+  ) {
     const { inputs, of, harms } = search(policy, tools)
     const found = of(harm)
     if (found === undefined) throw new Error('no such harm')
     const open = new Set(harms.filter(({ result }) => result === 'open').map((one) => one.harm))
     const document = { file: 'policy.yaml', text: `version: 1\n${policy}` }
-    return listClosings(inputs, { document, found, open, max: 9 })
+    const known = new Map(Object.entries(hosts))
+    return listClosings(inputs, { document, found, open, hosts: known, max: 9 })
   }
 
   test('each change closes the harm, the narrowest first', () => {
@@ -177,6 +183,19 @@ describe('closing', () => {
     const asks = close(ALL, OWN, 'code').map(({ what }) => what)
     expect(asks).not.toContain('guardrail: writing a file that starts programs asks')
     expect(asks).toContain('guardrail: a command line that does more than read asks')
+  })
+
+  test('the hosts on record are offered where every end has some, and are confirmed like others', () => {
+    const hosts = { 'web/fetch': ['docs.example'], 'mail/send_email': ['shop.example'] }
+    const offered = (by: Readonly<Record<string, readonly string[]>>, policy = ALL) =>
+      close(policy, [READ, FETCH, MAIL], 'secret', by).find(({ what }) => what.startsWith('egress'))
+    const { text = '', isOnlyStricter } = offered(hosts) ?? {}
+    expect(text).toContain('"web/fetch": ["docs.example"]')
+    expect(isOnlyStricter).toBe(true)
+    expect(offered({ 'web/fetch': ['docs.example'] })).toBeUndefined()
+    expect(offered({ ...hosts, 'web/fetch': ['collect.attacker.example'] })).toBeUndefined()
+    const listed = `${ALL}egress: { "web/*": [collect.attacker.example] }\n`
+    expect(offered(hosts, listed)).toBeUndefined()
   })
 
   test('a change that opens another harm is not offered', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compile } from '../compile/compile.ts'
-import { addGuardrail, addLabels, setProtect, type WrittenGuardrail } from './add-entries.ts'
+import { addGuardrail, addToLists, setProtect, type WrittenGuardrail } from './add-entries.ts'
 
 const RAIL: WrittenGuardrail = {
   name: 'start files',
@@ -53,11 +53,13 @@ describe.each(Object.entries(FORMS))('%s', (_name, text) => {
       ['web/fetch', ['private']],
       ['mail/read', ['untrusted', 'private']],
     ])
-    const made = addLabels(text, wanted) ?? ''
+    const made = addToLists(text, 'labels', wanted) ?? ''
     const { labels } = read(made)
     const had = read(text).labels.all('web', 'fetch').flat()
     expect(labels.all('web', 'fetch').flat()).toEqual([...had, 'private'])
     expect(labels.all('mail', 'read').flat()).toEqual(['untrusted', 'private'])
+    const hosts = addToLists(text, 'egress', new Map([['web/fetch', ['docs.example']]]))
+    expect(read(hosts).egress.all('web', 'fetch')).toEqual([['docs.example']])
     for (const comment of comments) expect(made).toContain(comment)
   })
 
@@ -70,5 +72,5 @@ describe.each(Object.entries(FORMS))('%s', (_name, text) => {
 
 test('a section that is written elsewhere is left alone', () => {
   const text = 'version: 1\ndefault: deny\ntools: &t {}\nlabels: *t\n'
-  expect(addLabels(text, new Map([['a/b', ['x']]]))).toBeUndefined()
+  expect(addToLists(text, 'labels', new Map([['a/b', ['x']]]))).toBeUndefined()
 })

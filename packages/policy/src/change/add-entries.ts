@@ -1,5 +1,5 @@
-// Adds a guardrail, labels of tools, or `protect` to the text of a policy, by the smallest edit: comments, order and
-// spacing of everything else stay. A text that it cannot edit so comes back as undefined. Pure.
+// Adds a guardrail, labels or hosts of tools, or `protect` to the text of a policy, by the smallest edit: comments, order
+// and spacing of everything else stay. A text that it cannot edit so comes back as undefined. Pure.
 
 import { isMap, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
 import {
@@ -45,23 +45,31 @@ export function addGuardrail(text: string, guardrail: WrittenGuardrail): string 
   return isSeq(list.value) ? appendItem(text, list.value, fields, lines) : undefined
 }
 
-/** Gives tools labels that they do not have yet. */
-export function addLabels(
+/** A section with a list of words for each tool. */
+export type ListSection = 'labels' | 'egress'
+
+/** Puts words that are not there yet into the lists of tools. */
+export function addToLists(
   text: string,
-  labels: ReadonlyMap<string, readonly string[]>,
+  section: ListSection,
+  entries: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {
   let changed: string | undefined = text
-  for (const [tool, wanted] of labels)
-    changed = changed === undefined ? undefined : addLabelsOf(changed, tool, wanted)
+  for (const [tool, wanted] of entries)
+    changed = changed === undefined ? undefined : addToList(changed, section, [tool, wanted])
   return changed
 }
 
-function addLabelsOf(text: string, tool: string, wanted: readonly string[]): string | undefined {
+function addToList(
+  text: string,
+  name: ListSection,
+  [tool, wanted]: readonly [string, readonly string[]],
+): string | undefined {
   const root = readRoot(text)
   if (root === undefined) return undefined
-  const section = findPair(root, 'labels')
+  const section = findPair(root, name)
   const line = `${JSON.stringify(tool)}: ${toFlow(wanted)}`
-  if (section === undefined) return addSection(text, root, 'labels', [`{ ${line} }`, [line]])
+  if (section === undefined) return addSection(text, root, name, [`{ ${line} }`, [line]])
   if (isEmpty(section)) return putBelow(text, section, [line])
   if (!isMap(section.value)) return undefined
   const entry = findPair(section.value, tool)

@@ -7,6 +7,7 @@ import { MemoryCounters } from '../counters/memory-counters.ts'
 import { type CompiledPolicy, listCanaries } from '../model/policy.ts'
 import type { JsonObject } from '../values/json.ts'
 import { decide, isVisible } from './decide.ts'
+import { listArgumentHosts } from './egress.ts'
 import type { TraceStep } from './trace.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -228,6 +229,13 @@ describe('egress', () => {
     const text = Array.from({ length: 1_001 }, (_, at) => `https://h${at}.b.example`).join(' ')
     expect(ask(policy, { text }).action).toBe('deny')
   })
+})
+
+test('the hosts that arguments name are what a list needs', () => {
+  const args = { url: 'https://a.example/x', note: 'mail b@c.example', command: 'curl d.example' }
+  expect(listArgumentHosts(args)?.toSorted()).toEqual(['a.example', 'c.example', 'd.example'])
+  expect(listArgumentHosts({ command: 'curl "$url"' })).toBeUndefined()
+  expect(listArgumentHosts({ url: 'https:a.example' })).toBeUndefined()
 })
 
 test('canaries of the document and the base policy', () => {

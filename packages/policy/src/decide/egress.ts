@@ -120,6 +120,12 @@ export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDeni
   return { pointer: pointerOf(firstKey), reason }
 }
 
+/** The hosts that arguments name, as a list under `egress` has to have them; undefined if one cannot be read. */
+export function listArgumentHosts(args: JsonValue): readonly string[] | undefined {
+  const hosts: FoundHosts = { found: new Set(), addressesLeft: EGRESS_ADDRESSES_MAX }
+  return collect(args, false, hosts) && hosts.unknown === undefined ? [...hosts.found] : undefined
+}
+
 function pointerOf(key: string): string {
   return `/egress/${escapePointer(key)}`
 }
