@@ -21,7 +21,7 @@ export interface DrawnTool {
 /** In the order of the draw. */
 export function drawTools(definitions: readonly ToolDefinition[]): DrawnTool[] {
   const random = new Random(SEED)
-  const byServer = Map.groupBy(definitions, ({ server }) => server)
+  const byServer = groupByServer(definitions)
   const servers = [...byServer.keys()].sort()
   const candidates = servers.flatMap((server) => {
     const own = [...(byServer.get(server) ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -30,6 +30,18 @@ export function drawTools(definitions: readonly ToolDefinition[]): DrawnTool[] {
   const drawn = shuffle(candidates, random).slice(0, TOOLS)
   const halves = assignHalves(servers, random)
   return drawn.map((tool) => ({ tool, half: halves.get(tool.server) as Half }))
+}
+
+export function groupByServer(
+  definitions: readonly ToolDefinition[],
+): ReadonlyMap<string, readonly ToolDefinition[]> {
+  const groups = new Map<string, ToolDefinition[]>()
+  for (const tool of definitions) {
+    const group = groups.get(tool.server) ?? []
+    groups.set(tool.server, group)
+    group.push(tool)
+  }
+  return groups
 }
 
 function assignHalves(servers: readonly string[], random: Random): ReadonlyMap<string, Half> {

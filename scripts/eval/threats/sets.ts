@@ -10,7 +10,7 @@ import { suggestKnownPolicy } from '../../../packages/cli/src/packs/known-fields
 import { Random } from '../../../test/fuzz/mutate.ts'
 import { sluice } from '../../../test/support/run-sluice.ts'
 import { readTools } from '../catalogue/data.ts'
-import { shuffle } from '../facts/draw.ts'
+import { groupByServer, shuffle } from '../facts/draw.ts'
 
 const SEED = 5510
 const SETS = 10
@@ -21,7 +21,7 @@ const NAME_CHARS_MAX = 24
 /** Writes for each set what the command prints and answers, its policy, and the tools. */
 export async function writeSets(data: string, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
-  const byServer = Map.groupBy(readTools(data), ({ server }) => server)
+  const byServer = groupByServer(readTools(data))
   const order = shuffle([...byServer.keys()].sort(), new Random(SEED))
   for (let set = 0; set < SETS; set++) {
     const servers = order.slice(set * SERVERS, (set + 1) * SERVERS)
