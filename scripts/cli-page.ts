@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { Command, type Option } from 'commander'
 import { COMMANDS } from '../packages/cli/src/commands.ts'
 import { addLoaded } from '../packages/cli/src/terminal/lazy-commands.ts'
-import type { Operation } from '../packages/gateway/src/operations/operation.ts'
 import { OPERATIONS } from '../packages/gateway/src/operations/table.ts'
 import { ROOT } from './run-step.ts'
 
@@ -28,21 +27,12 @@ also if there is nothing to show.
 
 **Where the gate is.** Commands that reach a gate find it by its data directory: \`--data\`, or the one that
 \`--config\` names. If no gate runs, a command that changes data runs by itself under the lock of the
-directory. A command that loosens something asks for the PIN of a person at the terminal: [which, and of whom](#operations).
+directory. A command that loosens something asks for the PIN of a person at the terminal, with the [role](../concepts/people.md) that it names.
 
 ## Options of many commands
 
 Nearly all commands take the first three.
 `
-
-const OPERATIONS_HEAD = `## Operations
-
-What commands ask a running gate for, who may ask, and what proves it: \`fresh\` is a PIN at the terminal and a passkey assertion
-for the request in the [API](api.md), which has these operations and more; \`identity\` is a PIN, or a sign-in; \`none\` is nothing,
-or a sign-in.
-
-| command | operation | role | proof |
-|---|---|---|---|`
 
 /** An option that so many commands of different first words have, in the same words, is explained once. */
 const COMMON_FAMILIES_MIN = 3
@@ -118,7 +108,7 @@ export async function cliPage(): Promise<string> {
     group = command.group
     parts.push(...describe(program.commands[index] as Command, ['sluice'], explained))
   }
-  return [...parts, [OPERATIONS_HEAD, ...OPERATIONS.flatMap(toRow)].join('\n'), ''].join('\n')
+  return parts.join('\n')
 }
 
 /** The rows of options that commands of several first words have, most frequent first. */
@@ -168,7 +158,11 @@ function describe(command: Command, above: readonly string[], before: Explained)
   const [family, explained] = explainFamily(children, before)
   const text = [
     `### \`${usageOf(command, path)}\`\n`,
-    `${capital(command.description())}.${page === undefined ? '' : ` [More](${page}).`}\n`,
+    `${[
+      `${capital(command.description())}.`,
+      ...proofsOf(words.join(' ')),
+      ...(page === undefined ? [] : [`[More](${page}).`]),
+    ].join(' ')}\n`,
     ...argumentLines(command),
     ...describeOptions(listOptionRows(command), before),
     ...family,
@@ -262,11 +256,17 @@ function readHelpAfter(command: Command): readonly string[] {
   return text.trim() === '' ? [] : text.trim().split(/\n{2,}/)
 }
 
-/** None if no command asks for it: the API's page has those. */
-function toRow({ name, role, proof, command }: Operation): string[] {
-  if (typeof command !== 'string') return []
-  const byInput = (word: unknown) => (typeof word === 'string' ? word : 'by input')
-  return [`| \`sluice ${command}\` | \`${name}\` | ${byInput(role)} | ${byInput(proof)} |`]
+/** Who may give a command, if it asks for a proof. An operation may be one option of its command. */
+function proofsOf(path: string): string[] {
+  return OPERATIONS.flatMap(({ command, role, proof }) => {
+    if (typeof command !== 'string' || typeof role !== 'string' || proof === 'none') return []
+    const words = command.split(' ')
+    if (words.filter((word) => !word.startsWith('--')).join(' ') !== path) return []
+    const option = words.find((word) => word.startsWith('--'))
+    const who = option === undefined ? 'Asks' : `\`${option}\` asks`
+    const when = typeof proof === 'string' ? '' : ' if it changes something'
+    return [`${who} for a PIN (role ${role})${when}.`]
+  })
 }
 
 function capital(text: string): string {

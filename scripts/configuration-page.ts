@@ -104,15 +104,9 @@ function objectIn(shape: Shape): { object: ObjectShape; names?: string } | undef
 function toSection({ path, shape, names }: Section): string {
   const title = path.length === 0 ? '### Top level' : `### \`${path.join('.')}\``
   const rows = Object.entries(shape.fields).map(([name, each]) => toRow(path, name, each))
-  return [
-    title,
-    '',
-    ...(names === undefined ? [] : [`\`NAME\`: ${names}.`, '']),
-    '| key | type | default | description |',
-    '|---|---|---|---|',
-    ...rows,
-    '',
-  ].join('\n')
+  return [title, '', ...(names === undefined ? [] : [`\`NAME\`: ${names}.`, '']), ...rows, ''].join(
+    '\n',
+  )
 }
 
 function toRow(path: readonly string[], name: string, field: Field): string {
@@ -120,20 +114,14 @@ function toRow(path: readonly string[], name: string, field: Field): string {
   const part = [...path, name, ...(below?.names === undefined ? [] : ['NAME'])].join('.')
   const example = getExample(field)
   const isShown = example !== undefined && example !== field.default
-  const key = `\`${isShown ? `${name}: ${flow(example)}` : name}\``
-  const cells = [
-    key,
-    below === undefined
-      ? describeType(field.shape)
-      : describeType(field.shape).replace('a mapping', `[a mapping](#${toAnchor(part)})`),
-    field.required === true
-      ? '**required**'
-      : field.default === undefined
-        ? (field.unset ?? '')
-        : `\`${field.default}\``,
-    field.doc,
+  const type = describeType(field.shape)
+  const about = [
+    below === undefined ? type : type.replace('a mapping', `[a mapping](#${toAnchor(part)})`),
+    ...(field.required === true ? ['**required**'] : []),
+    ...(field.default === undefined ? [] : [`default \`${field.default}\``]),
+    ...(field.unset === undefined ? [] : [`without it: ${field.unset}`]),
   ]
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return `- \`${isShown ? `${name}: ${flow(example)}` : name}\` (${about.join('; ')}): ${field.doc}`
 }
 
 function describeType(shape: Shape): string {
