@@ -32,8 +32,8 @@ listen: 127.0.0.1:7433                  # beyond loopback: tls, or public_url
 data: ./.sluice                         # ledger, approvals, agents, keys
 servers:
   files:
-    command: [npx, -y, "@modelcontextprotocol/server-filesystem", ./notes]
-    sandbox: { write: [./notes, ~/.npm], hosts: [registry.npmjs.org] }   # npx needs the last two; nothing else
+    command: [mcp-server-filesystem, /srv/notes]
+    sandbox: { write: [/srv/notes] }    # it sees nothing else, and reaches no host
   github:
     url: https://api.githubcopilot.com/mcp/
     auth: login                         # \`sluice login github\`; or headers with a key:

@@ -24,8 +24,15 @@ export default defineConfig({
   cleanUrls: false,
   // The page of a folder is its README, as it is in a repository.
   rewrites: { 'README.md': 'index.md', ':folder/README.md': ':folder/index.md' },
-  // Text in angle brackets is text.
-  markdown: { html: false },
+  markdown: {
+    // Text in angle brackets is text, so a comment is left out before the page is read.
+    html: false,
+    config: ({ core }) => {
+      core.ruler.before('normalize', 'comments', (state) => {
+        state.src = state.src.replace(/^<!--.*-->$/gm, '')
+      })
+    },
+  },
   themeConfig: {
     search: { provider: 'local' },
     outline: { level: [2, 3] },

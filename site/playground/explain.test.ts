@@ -9,7 +9,7 @@ test('a call above the amount waits for a person, and the rule is named with its
   expect(decision).toContain('require_approval')
   expect(decision).toContain('shop/create_refund (policy.yaml:5)')
   expect(decision).toContain('when args.amount <= 50.0')
-  expect(proofs).toContain('proved      no refund above 50 without a person (1 tools)')
+  expect(proofs).toContain('proved      no refund above 50 without a person (1 tool)')
 })
 
 test('a smaller amount passes', () => {

@@ -102,7 +102,9 @@ function proveAll(policy: CompiledPolicy, tools: readonly KnownTool[], text: str
 }
 
 function describeProof({ property, result, tools }: PropertyProof): string {
-  const lines = [`${result.padEnd(10)}  ${property.name} (${tools.length} tools)`]
+  const lines = [
+    `${result.padEnd(10)}  ${property.name} (${tools.length} ${tools.length === 1 ? 'tool' : 'tools'})`,
+  ]
   for (const proof of tools) {
     if (proof.result === 'refuted')
       lines.push(`  ${proof.tool} ${JSON.stringify(proof.sample.args)}: ${proof.action}`)

@@ -5,6 +5,7 @@ import { defineClientComponent, useData } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import { defineComponent, h } from 'vue'
 import './playground.css'
+import './tables.css'
 
 /** Not part of the built page: what is shown there is computed in the browser. */
 const Playground = defineClientComponent(

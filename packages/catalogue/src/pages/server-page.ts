@@ -76,8 +76,10 @@ export function serverPage(
       {
         heading: `Which policy fits ${server}?`,
         blocks: [
-          ...registerBlocks(server),
-          createTextBlock('Deny by default; it compiles against these tools as they are.'),
+          ...definitions.slice(0, 1).flatMap(registerBlocks),
+          createTextBlock(
+            'Reads pass, writes pass at a pace, and what runs, deletes or pays waits for a person; all else is denied. It compiles against these tools as they are.',
+          ),
           yaml(text),
           ...(special.length === 0
             ? []

@@ -12,6 +12,9 @@ import { argumentsOf } from '../classify/flows.ts'
 import type { AssessmentWithAttacks } from './assessment-cache.ts'
 import { ownRule } from './suggest-policy.ts'
 
+/** Tools that tell how far something is. */
+const TELLS_STATE = /(?:^|_)is_|(?:^|_)(?:status|progress|turn_count)$/i
+
 /** By what the tool is about, where its class says too little. */
 const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
   [
@@ -19,7 +22,7 @@ const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
     'An agent calls it to save or hand over a whole state: usually once, at the end of a task or before a risky step.',
   ],
   [
-    /(?:^|_)is_|(?:^|_)(?:status|progress|turn_count)$/i,
+    TELLS_STATE,
     'An agent polls it while something else runs, often every few seconds, and goes on when the answer changes.',
   ],
   [
@@ -69,6 +72,7 @@ export function adviceFor(
     program: assessment.depends.find(({ kind }) => kind === 'program')?.argument,
     isDecidable: assessment.depends.some(({ kind }) => kind !== 'program'),
     readsSecrets: assessment.category === 'Read' && assessment.risk !== 'low',
+    tellsState: TELLS_STATE.test(definition.name),
     drivesAgent: drivesAgent(assessment.evidence),
     reversible: neighbours.filter((other) => isReversible(other, definition)),
   })
@@ -86,16 +90,20 @@ interface AdviceInput {
   /** An argument tells the class of the call. */
   readonly isDecidable: boolean
   readonly readsSecrets: boolean
+  /** It tells how far something is, and nothing else worth a label. */
+  readonly tellsState: boolean
   readonly drivesAgent: boolean
   readonly reversible: readonly ToolDefinition[]
 }
 
 const BY_CLASS: Readonly<Record<Category, (input: AdviceInput) => string[]>> = {
-  Read: ({ labels, readsSecrets }) => [
+  Read: ({ labels, readsSecrets, tellsState }) => [
     readsSecrets
       ? 'It can return secrets: let a person approve every call.'
-      : 'Allow it; add a limit (below) if one session must not read everything.',
-    labels.length === 0
+      : tellsState
+        ? 'Allow it. A limit (below) has to leave room for an agent that asks every few seconds.'
+        : 'Allow it; add a limit (below) if one session must not read everything.',
+    labels.length === 0 || tellsState
       ? ''
       : `Label its results (${labels.join(', ')}), so that guardrails can hold back what leaves afterwards.`,
   ],

@@ -103,7 +103,7 @@ export function toolPage(definition: ToolDefinition, around: ToolPageContext = {
       },
       {
         heading: `How do I enforce a rule on ${name}?`,
-        blocks: [...registerBlocks(server), ...recommended(id, definition, assessment)],
+        blocks: [...registerBlocks(definition), ...recommended(id, definition, assessment)],
       },
       { heading: `Can I rate limit ${name}?`, blocks: limited(definition, assessment) },
       { heading: `Can I block ${name}, or have calls approved?`, blocks: blocked(definition) },
