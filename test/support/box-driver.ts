@@ -14,6 +14,8 @@ export interface DriverStart {
   readonly hidden: readonly string[]
   readonly readOnly: readonly string[]
   readonly settings: BoxSettings
+  /** Of a snapshot. */
+  readonly filesMax?: number
 }
 
 /** A line, and where and how it is run. */
@@ -107,8 +109,8 @@ async function run(wanted: DriverLine): Promise<DriverResult> {
 }
 
 const METHODS: Record<DriverRequest['method'], (argument: never) => Promise<unknown>> = {
-  start: async ({ data, hidden, readOnly, settings }: DriverStart) => {
-    snapshots = new Snapshots(data, Date.now)
+  start: async ({ data, hidden, readOnly, settings, filesMax }: DriverStart) => {
+    snapshots = new Snapshots(data, Date.now, filesMax)
     boxes = await openBoxes({
       data,
       script: join(import.meta.dirname, '../../packages/cli/bin/sluice-line'),

@@ -64,7 +64,7 @@ export class BoxTrial {
 
   async start(
     settings: Partial<BoxSettings> = {},
-    own: { hidden?: string[]; readOnly?: string[] } = {},
+    own: { hidden?: string[]; readOnly?: string[]; filesMax?: number } = {},
   ): Promise<unknown> {
     const user = this.#uid === undefined ? {} : { uid: this.#uid, gid: this.#uid }
     const child = fork(join(import.meta.dirname, 'box-driver.ts'), {
@@ -83,8 +83,8 @@ export class BoxTrial {
     child.on('exit', () => {
       for (const { reject } of this.#waiting.values()) reject(new Error('the driver has ended'))
     })
-    const { hidden = [], readOnly = [] } = own
-    const all = { hidden: [this.data, ...hidden], readOnly }
+    const { hidden = [], ...others } = own
+    const all = { readOnly: [], ...others, hidden: [this.data, ...hidden] }
     return this.#ask('start', {
       data: this.data,
       settings: { ...NO_SETTINGS, ...settings },

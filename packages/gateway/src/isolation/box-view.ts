@@ -223,15 +223,18 @@ function refuseLinks(path: string, writable: readonly string[]): void {
 }
 
 /** Real paths of files and folders of the project whose names say that they hold secrets. */
-export async function findSecrets(project: string): Promise<string[]> {
+export async function findSecrets(
+  project: string,
+  entriesMax = BOX_ENTRIES_MAX,
+): Promise<string[]> {
   const found: string[] = []
   let seen = 0
   const walk = async (folder: string, depth: number): Promise<void> => {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
     seen += entries.length
-    if (seen > BOX_ENTRIES_MAX)
+    if (seen > entriesMax)
       throw boxFailed(
-        `\`${project}\` has more than ${BOX_ENTRIES_MAX} files to look through for secrets`,
+        `\`${project}\` has more than ${entriesMax} files to look through for secrets`,
         'start the client in a narrower folder',
       )
     for (const entry of entries) {

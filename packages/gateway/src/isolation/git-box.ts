@@ -13,6 +13,8 @@ export interface GitBox {
   readonly repository: string
   /** Of the project: it may lie outside of it, and is shown as `PROJECT_INDEX`. */
   readonly projectIndex: string
+  /** With more files there is no snapshot. */
+  readonly filesMax: number
   /** To bring files back. */
   readonly canWriteProject?: boolean
 }

@@ -80,12 +80,14 @@ find . -name .git -prune -o -type f ! -perm -600 -exec chmod u+rw {} \\;`
 export class Snapshots {
   readonly #data: string
   readonly #nowMs: () => number
+  readonly #filesMax: number
   /** What runs for a project: one thing at a time, because they share an index. */
   readonly #running = new Map<string, Promise<unknown>>()
 
-  constructor(data: string, nowMs: () => number) {
+  constructor(data: string, nowMs: () => number, filesMax = SNAPSHOT_FILES_MAX) {
     this.#data = data
     this.#nowMs = nowMs
+    this.#filesMax = filesMax
   }
 
   /** Records the files that git tracks or would track. Rejects if it cannot. */
@@ -139,7 +141,8 @@ export class Snapshots {
   async #open(project: string): Promise<GitBox> {
     const name = createHash('sha256').update(project).digest('hex').slice(0, 32)
     const repository = join(this.#data, 'snapshots', name)
-    const git = { project, repository, projectIndex: await findIndex(project) }
+    const projectIndex = await findIndex(project)
+    const git = { project, repository, projectIndex, filesMax: this.#filesMax }
     const isThere = await readFile(join(repository, 'HEAD')).then(
       () => true,
       () => false,
@@ -165,7 +168,7 @@ export class Snapshots {
     const earlier = (await readdir(folder).catch(() => [])).sort().reverse()
     const isFull = earlier.length >= SNAPSHOTS_MAX
     const input = JSON.stringify({ atMs, ...of })
-    const args = [String(SNAPSHOT_FILES_MAX), word, isFull ? 'full' : '']
+    const args = [String(git.filesMax), word, isFull ? 'full' : '']
     const printed = await runGitScript(git, `${script}${COMMIT_TREE}`, args, { input })
     const [tree = '', commit = ''] = printed.trim().split(' ')
     const ref = join(folder, `${nameTime(atMs)}-${tree}`)
@@ -188,21 +191,20 @@ function nameTime(ms: number): string {
 
 /** The tree of the files as they are now. What a line has made unreadable must not keep its undo from working. */
 async function writeTree(git: GitBox): Promise<string> {
-  const args = [String(SNAPSHOT_FILES_MAX), 'skip']
+  const args = [String(git.filesMax), 'skip']
   const tree = (await runGitScript(git, `${WRITE_TREE}echo "$tree"`, args)).trim()
   await replaceIndex(git)
   return tree
 }
 
 /** Takes what `WRITE_INDEX` has written. An index has the number of its files in its header. */
-async function replaceIndex({ repository }: GitBox): Promise<void> {
+async function replaceIndex({ repository, filesMax }: GitBox): Promise<void> {
   const written = join(repository, NEW_INDEX)
   const file = await open(written)
   const { buffer } = await file.read(Buffer.alloc(12), 0, 12).finally(() => file.close())
   await rename(written, join(repository, INDEX))
   const count = buffer.readUInt32BE(8)
-  if (count > SNAPSHOT_FILES_MAX)
-    throw new Error(`the project has ${count} files, more than ${SNAPSHOT_FILES_MAX}`)
+  if (count > filesMax) throw new Error(`the project has ${count} files, more than ${filesMax}`)
 }
 
 /** Where the index of a project is, also of a linked worktree. */
