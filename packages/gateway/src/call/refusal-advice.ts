@@ -5,7 +5,6 @@
 import { waitText } from '@sluice/access/identity/wait-text'
 import type { Decision } from '@sluice/policy/calls/decision'
 import { argumentPaths } from '@sluice/policy/decide/collect-inputs'
-import { saysWhichCall } from '@sluice/policy/expression/evaluate/find-last'
 import { pathText } from '@sluice/policy/language/argument-path'
 import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import type { Guardrail, Rule } from '@sluice/policy/model/rule'
@@ -42,8 +41,8 @@ export interface AdviceContext {
 /** Advises the caller after a denial by a rule without a reason; undefined if the reason is enough. */
 export function adviseCaller(context: AdviceContext): string | undefined {
   const { decision, policy } = context
-  const { code, rule } = decision
-  if (code !== 'DENIED' || saysWhichCall(decision.reason)) return undefined
+  const { code, rule, isAdvice } = decision
+  if (code !== 'DENIED' || isAdvice === true) return undefined
   if (rule === '/default') return joinAdvice([nameAlternatives(context), adviseUser(context)])
   const source = findRule(policy, rule)
   if (source === undefined || source.reason !== '') return undefined

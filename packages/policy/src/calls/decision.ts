@@ -92,6 +92,8 @@ export interface Decision {
   /** JSON Pointer into the document, prefixed with `house:` if the base policy decided. */
   readonly rule: string
   readonly reason: string
+  /** The reason says which call to make first, so that no other advice is needed. */
+  readonly isAdvice?: true
   readonly guardrails: readonly GuardrailMatch[]
   /** To be consumed atomically before the call is forwarded; empty if it may not be forwarded. */
   readonly limits: readonly LimitCharge[]

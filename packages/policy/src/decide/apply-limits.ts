@@ -23,14 +23,15 @@ export function applyLimits(
 ): LimitedDecision {
   const { action, pointer } = draft
   if (action === 'deny' || action === 'hide')
-    return ended(action, 'DENIED', pointer, draft.reason || describeDenial(pointer), 0)
+    return denied(action, pointer, draft.reason || describeDenial(pointer), draft.isAdvice)
   if (usage === undefined) return passed(draft, [])
   const charges: LimitCharge[] = []
   let worst: ExhaustedLimit | undefined
   for (const ready of draft.limitRules) {
     for (const limit of ready.rule.limits) {
       const taken = toLimitCharge(limit, situation, ready.declared, shadow)
-      if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
+      if (taken.take === undefined)
+        return denied('deny', ready.pointer, taken.denial, taken.isAdvice)
       const { take } = taken
       charges.push(take)
       const room = usage.look(take, situation.now)
@@ -85,6 +86,16 @@ function exhausted({ ready, limit, room, max }: ExhaustedLimit): LimitedDecision
 /** Describes the limit with its number, which an answer may have. */
 function limitText({ maxOf, text }: Limit, max: Decimal): string {
   return maxOf === undefined ? text : `${formatDecimal(max)}, by ${text},`
+}
+
+function denied(
+  action: Action,
+  rule: string,
+  reason: string,
+  isAdvice: boolean | undefined,
+): LimitedDecision {
+  const decision = ended(action, 'DENIED', rule, reason, 0)
+  return isAdvice === true ? { ...decision, isAdvice } : decision
 }
 
 function ended(

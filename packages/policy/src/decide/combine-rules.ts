@@ -8,7 +8,6 @@ import {
   type EvaluationContext,
   evaluate,
 } from '../expression/evaluate/evaluate.ts'
-import { saysWhichCall } from '../expression/evaluate/find-last.ts'
 import { findProtection, PROTECTIONS } from '../expression/evaluate/protection.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import { DEFAULT_SAYS, toCanonicalRuleText } from '../model/canonical-rule.ts'
@@ -25,6 +24,8 @@ export interface DecisionDraft {
   /** The first rule or guardrail that has the strongest action. */
   pointer: string
   reason: string
+  /** The reason says which call to make first. */
+  isAdvice: boolean
   /** The rules and guardrails whose limits apply to the call. */
   limitRules: readonly PreparedRule<Rule | Guardrail>[]
   readonly asking: ApprovalRequirement[]
@@ -32,7 +33,7 @@ export interface DecisionDraft {
 }
 
 export function startDraft(action: Action, pointer: string, reason = ''): DecisionDraft {
-  return { action, pointer, reason, limitRules: [], asking: [], guardrails: [] }
+  return { action, pointer, reason, isAdvice: false, limitRules: [], asking: [], guardrails: [] }
 }
 
 const DEFAULT_ASK: ApprovalRequirement = {
@@ -131,6 +132,7 @@ function deny(
   draft.action = 'deny'
   draft.pointer = rule
   draft.reason = reason
+  draft.isAdvice = false
 }
 
 /** Evaluates a rule or guardrail as if it were the only one; undefined if it does not apply. */
@@ -161,6 +163,7 @@ function applyRule(
   draft.action = action
   draft.pointer = ready.pointer
   draft.reason = reason === '' ? getReason(ready.rule, condition.truth) : reason
+  draft.isAdvice = reason === '' && isAdvice(condition.truth)
 }
 
 /** While a list is built, a guardrail that reads arguments may still let the call pass. */
@@ -197,10 +200,13 @@ interface EvaluatedCondition {
   readonly situation: EvaluationContext
 }
 
+function isAdvice(truth: ConditionResult): truth is ConditionResult & { is: 'undecidable' } {
+  return truth.is === 'undecidable' && truth.isAdvice === true
+}
+
 function getReason({ reason }: Rule | Guardrail, truth: ConditionResult): string {
   // What the caller can do about it is said beside the rule's own reason.
-  if (truth.is === 'undecidable' && saysWhichCall(truth.why))
-    return reason === '' ? truth.why : `${reason}; ${truth.why}`
+  if (isAdvice(truth)) return reason === '' ? truth.why : `${reason}; ${truth.why}`
   if (reason !== '') return reason
   if (truth.is === 'undecidable') return `its condition cannot be decided: ${truth.why}`
   return truth.is === 'false' ? 'its condition does not hold' : ''

@@ -21,9 +21,14 @@ import { partText } from '../model/rule.ts'
 import { type Decimal, formatDecimal, multiplyDecimal, ONE, toDecimal } from '../values/decimal.ts'
 import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
 
-export type ChargeResult =
-  | { readonly take: LimitCharge }
-  | { readonly take?: undefined; readonly denial: string }
+export type ChargeResult = { readonly take: LimitCharge } | DeniedCharge
+
+export interface DeniedCharge {
+  readonly take?: undefined
+  readonly denial: string
+  /** The denial says which call to make first. */
+  readonly isAdvice?: true
+}
 
 type ChargeContext = Pick<EvaluationContext, 'call' | 'facts' | 'now'>
 
@@ -45,18 +50,19 @@ export function toLimitCharge(
   const amount = limit.amount === undefined ? ONE : computeAmount(limit.amount, call.args)
   if (typeof amount === 'string') return { denial: amount }
   const max = limit.maxOf === undefined ? limit.max : findMaximum(limit.maxOf.read, context)
-  if (typeof max === 'string') return { denial: max }
+  if ('denial' in max) return max
   return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max, amount } }
 }
 
 /** The field that is the maximum, or why there is none. */
-function findMaximum(read: LastRead, { call, facts, now }: ChargeContext): Decimal | string {
+function findMaximum(read: LastRead, { call, facts, now }: ChargeContext): Decimal | DeniedCharge {
   const context = { args: call.args, facts, now }
   const found = findLast(read, context)
-  if (typeof found === 'string') return describeUnread(read, context)
+  if (typeof found === 'string') return { denial: describeUnread(read, context), isAdvice: true }
   const decimal = found.value === null ? undefined : toDecimal(found.value)
   if (decimal !== undefined && decimal.units >= 0n) return decimal
-  return `\`${read.field.join('.')}\` of the last answer of \`${read.tool}\`, which is the maximum, is not a plain decimal`
+  const name = `\`${read.field.join('.')}\` of the last answer of \`${read.tool}\``
+  return { denial: `${name}, which is the maximum, is not a plain decimal` }
 }
 
 /**

@@ -24,7 +24,12 @@ import { ArgumentWalk } from './walk-arguments.ts'
 /** Result of an expression. `either`: it depends on the call, which is not known yet (a list). */
 export type ConditionResult =
   | { readonly is: 'true' | 'false' | 'either' }
-  | { readonly is: 'undecidable'; readonly why: string }
+  | {
+      readonly is: 'undecidable'
+      readonly why: string
+      /** `why` says which call settles it. */
+      readonly isAdvice?: true
+    }
 
 export interface EvaluationContext {
   readonly call: Call
@@ -69,7 +74,7 @@ export function evaluate(program: BoundExpression, situation: EvaluationContext)
     if (answer === false) return FALSE
     return undecidable('the expression is neither true nor false')
   } catch (error) {
-    return undecidable(nameVariables(describeFailure(error), program, situation))
+    return describeUndecided(describeFailure(error), program, situation)
   }
 }
 
@@ -82,19 +87,21 @@ function describeFailure(error: unknown): string {
   return summary ?? message ?? 'the expression failed'
 }
 
-function nameVariables(
-  text: string,
+function describeUndecided(
+  failure: string,
   program: BoundExpression,
   situation: EvaluationContext,
-): string {
-  return text.replace(/^Unknown variable: s(\d+)$/, (_, index) => {
-    const variable = program.variables[Number(index)]
-    if (variable?.last !== undefined) return describeUnread(variable.last, situation)
-    if (variable?.root === 'past') return 'what the session called before is not known'
-    const isOfOrigin = variable?.root === 'origin' || isProtectionName(variable?.path[0])
-    if (isOfOrigin) return 'where values came from is not known'
-    return `\`${variable === undefined ? '' : [variable.root, ...variable.path].join('.')}\` is not there`
-  })
+): ConditionResult {
+  const [, index] = /^Unknown variable: s(\d+)$/.exec(failure) ?? []
+  if (index === undefined) return undecidable(failure)
+  const variable = program.variables[Number(index)]
+  if (variable?.last !== undefined)
+    return { is: 'undecidable', why: describeUnread(variable.last, situation), isAdvice: true }
+  if (variable?.root === 'past') return undecidable('what the session called before is not known')
+  if (variable?.root === 'origin' || isProtectionName(variable?.path[0]))
+    return undecidable('where values came from is not known')
+  const name = variable === undefined ? '' : [variable.root, ...variable.path].join('.')
+  return undecidable(`\`${name}\` is not there`)
 }
 
 function readVariable(

@@ -24,11 +24,6 @@ export function describeUnread(read: LastRead, context: LastContext): string {
     : `\`${field.join('.')}\` of the last answer of ${call} is not known: call it again`
 }
 
-/** Whether a reason says which call has to be made first: no other advice is needed. */
-export function saysWhichCall(reason: string): boolean {
-  return /: call it (first|again)$/.test(reason)
-}
-
 function nameMatch(match: AnswerMatch): string {
   return 'path' in match ? `\`${pathText(match.path)}\`` : JSON.stringify(match.literal)
 }
