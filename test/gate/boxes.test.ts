@@ -383,7 +383,7 @@ test.runIf(BWRAP !== undefined && process.getuid?.() === 0).each([
   const view = ['--dev-bind', '/', '/', '--ro-bind', instead, path]
   const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', ask]
   const env = { PATH: '/usr/bin:/bin' }
-  const printed = execFileSync('bwrap', [...view, '--', ...node], { cwd: ROOT, env })
+  const printed = execFileSync(String(BWRAP), [...view, '--', ...node], { cwd: ROOT, env })
   expect(JSON.parse(printed.toString())).toMatchObject({
     ok: false,
     reason: expect.stringContaining(why),
