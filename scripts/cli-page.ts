@@ -40,8 +40,8 @@ const COMMON_FAMILIES_MIN = 3
 const NEARLY_ALL = 3
 /** An option that this share of the commands below another have is explained there, and not listed at each. */
 const MOST = 0.6
-/** Lines of examples of a command; its help has all. */
-const EXAMPLES_MAX = 3
+/** Examples of a command; its help has all. */
+const EXAMPLES_MAX = 2
 
 /** The page that explains a command, and those below it, at length: what their help says behind the examples is there. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -118,11 +118,13 @@ function findCommonOptions(program: Command): readonly string[] {
   const common = [...counts.keys()].filter(
     (row) => families.filter((rows) => rows.has(row)).length >= COMMON_FAMILIES_MIN,
   )
-  // Of an option that is worded in two ways the more frequent one stands for both.
+  return dropRewordings(common.sort((one, other) => count(counts, other) - count(counts, one)))
+}
+
+/** Of an option that is worded in two ways the first one stands for both. */
+function dropRewordings(rows: readonly string[]): readonly string[] {
   const byFlags = new Map<string | undefined, string>()
-  for (const row of common.sort((one, other) => count(counts, other) - count(counts, one))) {
-    if (!byFlags.has(flagsOf(row))) byFlags.set(flagsOf(row), row)
-  }
+  for (const row of rows) if (!byFlags.has(flagsOf(row))) byFlags.set(flagsOf(row), row)
   return [...byFlags.values()]
 }
 
@@ -166,22 +168,21 @@ function describe(command: Command, above: readonly string[], before: Explained)
     ...argumentLines(command),
     ...describeOptions(listOptionRows(command), before),
     ...family,
-    ...examplesOf(command, page !== undefined || PAGES[words[0] ?? ''] !== undefined),
+    ...examplesOf(command, path, page !== undefined || PAGES[words[0] ?? ''] !== undefined),
   ]
   return [...text, ...children.flatMap((each) => describe(each, path, explained))]
 }
 
-/** The options that several commands below one have in the same words, and what is explained once they are. */
+/** The options that several commands below one have, in the words that most of them have, and what is explained once they are. */
 function explainFamily(
   children: readonly Command[],
   { named, silent }: Explained,
 ): readonly [lines: readonly string[], explained: Explained] {
-  const all = [...countOptions(children)].filter(([row]) => !named.has(row))
-  const isOnly = (row: string) =>
-    all.filter(([other]) => flagsOf(other) === flagsOf(row)).length === 1
-  const counts = all.filter(([row, times]) => times > 1 && isOnly(row))
+  const all = [...countOptions(children)].filter(([row, times]) => times > 1 && !named.has(row))
+  const counts = new Map(all.sort(([, one], [, other]) => other - one))
+  const repeated = dropRewordings([...counts.keys()])
   const rows = (isMost: boolean) =>
-    counts.filter(([, times]) => times >= MOST * children.length === isMost).map(([row]) => row)
+    repeated.filter((row) => count(counts, row) >= MOST * children.length === isMost)
   const [most, several] = [rows(true), rows(false)]
   return [
     [
@@ -227,22 +228,30 @@ function toOptionRow({ flags, description, defaultValue, mandatory }: Option): s
 
 /** What help shows behind the options: a few of the examples, unless those of the commands below are shown; and
  * what has to be known, if no page has it. */
-function examplesOf(command: Command, hasPage: boolean): string[] {
+function examplesOf(command: Command, path: readonly string[], hasPage: boolean): string[] {
   const shown = readHelpAfter(command).flatMap((part) => {
     if (!part.startsWith('Examples:')) return hasPage ? [] : [part]
-    return command.commands.length > 0 ? [] : [firstExamples(part)]
+    return command.commands.length > 0 ? [] : firstExamples(part, path)
   })
   return shown.length === 0 ? [] : [`\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n`]
 }
 
-/** The rest of an example is on lines that are further in. */
-function firstExamples(part: string): string {
+/** An example that says no more than the usage above it is left out. What goes before or after the command does not
+ * count. The rest of an example is on lines that are further in. */
+function firstExamples(part: string, path: readonly string[]): readonly string[] {
+  const usage = path.join(' ')
+  const plain = new RegExp(`^ {2}${usage}( --json| --data \\S+)*$`)
   let examples = 0
-  const isShown = (line: string) => {
-    if (/^ {2}\S/.test(line)) examples += 1
-    return examples <= EXAMPLES_MAX
-  }
-  return part.split('\n').filter(isShown).join('\n')
+  let isPlain = false
+  const [title, ...lines] = part.split('\n')
+  const shown = lines.filter((line) => {
+    if (/^ {2}\S/.test(line)) {
+      isPlain = plain.test(line)
+      if (!isPlain && line.includes(usage)) examples += 1
+    }
+    return !isPlain && examples <= EXAMPLES_MAX
+  })
+  return shown.length === 0 ? [] : [[title, ...shown].join('\n')]
 }
 
 /** In parts with an empty line between them. */

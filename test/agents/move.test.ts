@@ -46,6 +46,8 @@ test('a trusted installation moves an agent with its memory, another one as JSON
   expect((await agents('import', there, one)).stdout).toContain('restored from JSON')
   for (const option of ['--tools', '--tool'])
     expect((await agents('import', there, one, option, 'none/*')).stderr).toContain('TOOL_UNKNOWN')
+  const oldName = await agents('import', there, one, '--tool', 'none/*')
+  expect(oldName.stderr).toContain('`--tool` is `--tools` now; the old name goes with the next')
   const { key } = await sluiceJson(['agents', 'trust', '--data', here])
   await atTerminal(there)
   type('not the PIN')

@@ -27,6 +27,16 @@ test('the page has the value of each limit that it names', () => {
   }
 })
 
+test('the page has the limits that people meet: at most 60, each with its error', () => {
+  expect(PAGE.match(/^\| `/gm)?.length).toBeLessThanOrEqual(60)
+  const lists = PAGE.indexOf('## Lists of servers')
+  const outside = PAGE.slice(0, lists) + PAGE.slice(PAGE.indexOf('## Policies'))
+  const rows = [...outside.matchAll(/^\| `([\w.]+)` \| [\d,.]+ \|.*\| (.*) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(40)
+  for (const [, name, error] of rows)
+    expect(error, name).toMatch(/^(`[A-Z]+_[A-Z_]+`|HTTP status \d{3}|JSON-RPC -\d+|-\d+)/)
+})
+
 test('a limit whose comment names an error of calls is on the page', () => {
   const named = new Set(ROWS.map(([, name]) => name))
   const missing = LIMITS.filter(({ says }) =>

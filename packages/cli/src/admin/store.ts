@@ -48,6 +48,7 @@ export function add(parent: Command, answer: SetExitCode): void {
 
 const addMove = defineCommand({
   name: 'move',
+  description: 'copy the data directory of a stopped gate into an empty database',
   options: OPTIONS,
   examples: EXAMPLES,
   run: async (options, output) => {

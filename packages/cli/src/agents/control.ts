@@ -9,6 +9,7 @@ import type { Command } from 'commander'
 import { type Flags, many, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
+import { newNameLine } from '../terminal/lazy-commands.ts'
 import { printable } from '../terminal/output.ts'
 import { writeOutput } from '../terminal/write-new-file.ts'
 import type { AgentsApi } from './agents-api.ts'
@@ -240,6 +241,7 @@ export const addAgentsImport = defineAgentsCommand({
     '--tool <server/tool>': { ...many(''), hidden: true },
   },
   run: async (agents, { file, ...options }, output) => {
+    if (options.tool.length > 0) process.stderr.write(newNameLine('--tool', '--tools'))
     const tools = [...options.tools, ...options.tool]
     const bytes = readBytes(file)
     const bundle = bytes.toString(bytes[0] === 0x7b ? 'utf8' : 'base64')

@@ -19,15 +19,18 @@ export interface DataOptions extends ProofOptions {
 }
 
 export const DATA = {
-  '--config <file>': ['the configuration, which names the data directory', CONFIG],
-  '--data <dir>': 'the data directory',
+  '--config <file>': ['the configuration', CONFIG],
+  '--data <dir>': "the data directory, if it is not the configuration's",
 } as const
 
 /** The same for commands that also work if no gate was ever configured: their `data` is always known. A
  * directory that is not there is for the command to decide about. */
 export const DIRECTORY = {
-  '--config <file>': `the configuration, which names the data directory (default: "${CONFIG}" if it exists)`,
-  '--data <dir>': { doc: 'the data directory', fill: findDirectory },
+  '--config <file>': `the configuration (default: "${CONFIG}" if it exists)`,
+  '--data <dir>': {
+    doc: "the data directory, if it is not the configuration's",
+    fill: findDirectory,
+  },
 } as const
 
 function findDirectory({ config }: Partial<DataOptions>): string {

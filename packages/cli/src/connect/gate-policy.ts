@@ -15,7 +15,7 @@ import { loadEnvironment } from './load-environment.ts'
 
 /** The options of a command that only reads a policy. */
 export const POLICY = {
-  '--config <file>': `the configuration, which names the policy (default: "${CONFIG}", or your own)`,
+  '--config <file>': `the configuration (default: "${CONFIG}", or your own)`,
   '--policy <file>': "a policy document, instead of the gate's",
   '--house <file>':
     "base policy, whose guardrails apply on top (default: the gate's, with its policy)",

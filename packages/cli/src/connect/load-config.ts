@@ -30,7 +30,7 @@ export interface ConfigOptions extends DataOptions {
 /** The options of commands that read the whole configuration. */
 export const CONFIG_OPTIONS = {
   '--config <file>': ['the configuration', 'sluice.yaml'],
-  '--data <dir>': 'data directory, instead of the one in the configuration',
+  '--data <dir>': "the data directory, if it is not the configuration's",
 } as const
 
 export function loadConfig(

@@ -46,7 +46,7 @@ at once, with tools called notes__read_graph. Without a policy everything is den
 const OPTIONS = {
   '--config <file>': ['the configuration', 'sluice.yaml'],
   '--port <n>': 'port, instead of the one in the configuration; 0 takes a free one',
-  '--data <dir>': 'data directory, instead of the one in the configuration',
+  '--data <dir>': "the data directory, if it is not the configuration's",
   '--store <address>': 'share the store at postgres://… with other gates',
   '--log <form>': { doc: 'the log on stderr', choices: LOG_FORMATS },
   '--take-over': 'stop a gate that clients started and take its place',

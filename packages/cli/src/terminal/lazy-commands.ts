@@ -85,8 +85,10 @@ export async function addLoaded(
 /** A command under its old name says what to type now, each time. */
 export function announceNewName(command: Command, replacedBy: string): void {
   command.hook('preAction', () => {
-    process.stderr.write(
-      `sluice: \`${command.name()}\` is \`sluice ${replacedBy}\` now; the old name goes with the next version\n`,
-    )
+    process.stderr.write(newNameLine(command.name(), `sluice ${replacedBy}`))
   })
+}
+
+export function newNameLine(oldName: string, newName: string): string {
+  return `sluice: \`${oldName}\` is \`${newName}\` now; the old name goes with the next version\n`
 }
