@@ -16,7 +16,7 @@ const HEAD = `# Commands
 
 <!-- Made by scripts/cli-page.ts from the commands and the table of operations: change those. -->
 
-In a clone, run \`npx sluice\`. The docs write \`sluice\`. Every command has \`--help\`, which has more examples than this page.
+In a clone, run \`npx sluice\`. The docs write \`sluice\`. Every command has \`--help\`; more examples are there, and on the page that a command links.
 
 \`--json\` prints one JSON value on stdout; messages go to stderr. \`-\` in place of a file is standard input.
 \`sluice completion bash|zsh|fish\` prints a completion script.
@@ -42,6 +42,8 @@ const NEARLY_ALL = 3
 const MOST = 0.6
 /** Examples of a command; its help has all. */
 const EXAMPLES_MAX = 2
+/** The same if a page explains the command. */
+const PAGED_EXAMPLES_MAX = 1
 
 /** The page that explains a command, and those below it, at length: what their help says behind the examples is there. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -168,7 +170,10 @@ function describe(command: Command, above: readonly string[], before: Explained)
     ...argumentLines(command),
     ...describeOptions(listOptionRows(command), before),
     ...family,
-    ...examplesOf(command, path, page !== undefined || PAGES[words[0] ?? ''] !== undefined),
+    ...examplesOf(command, path, {
+      hasPage: page !== undefined,
+      familyHasPage: PAGES[words[0] ?? ''] !== undefined,
+    }),
   ]
   return [...text, ...children.flatMap((each) => describe(each, path, explained))]
 }
@@ -228,17 +233,22 @@ function toOptionRow({ flags, description, defaultValue, mandatory }: Option): s
 
 /** What help shows behind the options: a few of the examples, unless those of the commands below are shown; and
  * what has to be known, if no page has it. */
-function examplesOf(command: Command, path: readonly string[], hasPage: boolean): string[] {
+function examplesOf(
+  command: Command,
+  path: readonly string[],
+  { hasPage, familyHasPage }: { readonly hasPage: boolean; readonly familyHasPage: boolean },
+): string[] {
+  const most = hasPage ? PAGED_EXAMPLES_MAX : EXAMPLES_MAX
   const shown = readHelpAfter(command).flatMap((part) => {
-    if (!part.startsWith('Examples:')) return hasPage ? [] : [part]
-    return command.commands.length > 0 ? [] : firstExamples(part, path)
+    if (!part.startsWith('Examples:')) return hasPage || familyHasPage ? [] : [part]
+    return command.commands.length > 0 ? [] : firstExamples(part, path, most)
   })
   return shown.length === 0 ? [] : [`\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n`]
 }
 
 /** An example that says no more than the usage above it is left out. What goes before or after the command does not
  * count. The rest of an example is on lines that are further in. */
-function firstExamples(part: string, path: readonly string[]): readonly string[] {
+function firstExamples(part: string, path: readonly string[], most: number): readonly string[] {
   const usage = path.join(' ')
   const plain = new RegExp(`^ {2}${usage}( --json| --data \\S+)*$`)
   let examples = 0
@@ -249,7 +259,7 @@ function firstExamples(part: string, path: readonly string[]): readonly string[]
       isPlain = plain.test(line)
       if (!isPlain && line.includes(usage)) examples += 1
     }
-    return !isPlain && examples <= EXAMPLES_MAX
+    return !isPlain && examples <= most
   })
   return shown.length === 0 ? [] : [[title, ...shown].join('\n')]
 }

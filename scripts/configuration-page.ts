@@ -66,8 +66,9 @@ A key is shown with an example, unless its default is one.
 `
 
 export function configurationPage(): string {
-  const sections = [...listSections(CONFIG, [])]
-  return `${[HEAD, ...sections.map(toSection)].join('\n')}`
+  const shown = new Map<string, string>()
+  const sections = [...listSections(CONFIG, [])].map((section) => toSection(section, shown))
+  return `${[HEAD, ...sections].join('\n')}`
 }
 
 interface Section {
@@ -101,12 +102,45 @@ function objectIn(shape: Shape): { object: ObjectShape; names?: string } | undef
   return { object: shape.of, names }
 }
 
-function toSection({ path, shape, names }: Section): string {
-  const title = path.length === 0 ? '### Top level' : `### \`${path.join('.')}\``
-  const rows = Object.entries(shape.fields).map(([name, each]) => toRow(path, name, each))
-  return [title, '', ...(names === undefined ? [] : [`\`NAME\`: ${names}.`, '']), ...rows, ''].join(
-    '\n',
-  )
+/** `shown`: the section that each row before stands in. */
+function toSection({ path, shape, names }: Section, shown: Map<string, string>): string {
+  const key = path.join('.')
+  const title = path.length === 0 ? '### Top level' : `### \`${key}\``
+  const rows = Object.entries(shape.fields).map(([name, each]) => ({
+    name,
+    row: toRow(path, name, each),
+  }))
+  const lines = shortenRepeated(rows, shown)
+  for (const { row } of rows) if (!shown.has(row)) shown.set(row, key)
+  return [
+    title,
+    '',
+    ...(names === undefined ? [] : [`\`NAME\`: ${names}.`, '']),
+    ...lines,
+    '',
+  ].join('\n')
+}
+
+/** Two keys or more in a row that stand in an earlier section word for word are a link to it. */
+function shortenRepeated(
+  rows: readonly { readonly name: string; readonly row: string }[],
+  shown: ReadonlyMap<string, string>,
+): string[] {
+  const lines: string[] = []
+  for (let at = 0; at < rows.length; ) {
+    const section = shown.get(rows[at]?.row ?? '')
+    const next = rows.findIndex(({ row }, index) => index > at && shown.get(row) !== section)
+    const run = rows.slice(at, next < 0 ? rows.length : next)
+    if (section === undefined || run.length === 1) {
+      lines.push(...run.slice(0, 1).map(({ row }) => row))
+      at += 1
+      continue
+    }
+    const keys = run.map(({ name }) => `\`${name}\``).join(', ')
+    lines.push(`- ${keys}: as under [\`${section}\`](#${toAnchor(section)})`)
+    at += run.length
+  }
+  return lines
 }
 
 function toRow(path: readonly string[], name: string, field: Field): string {

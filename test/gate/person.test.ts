@@ -291,7 +291,7 @@ test('a person signs in with a one-time code, adds a passkey and thaws with it',
   const missing = Object.entries<Record<string, { readonly 'x-role': string }>>(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(
-        ([method, row]) => `| ${method.toUpperCase()} | \`${path}\` | ${row['x-role']} |`,
+        ([method, row]) => `| \`${method.toUpperCase()} ${path}\` | ${row['x-role']} |`,
       ),
     )
     .filter((row) => !table.includes(row))

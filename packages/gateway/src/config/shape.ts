@@ -278,7 +278,7 @@ export const CONFIG: ObjectShape = object('a configuration', {
     shape: object('registry settings', {
       namespace: {
         shape: form(
-          'a namespace',
+          'namespace',
           /^[A-Za-z0-9][A-Za-z0-9.-]{0,190}$/,
           'letters, digits, dots and hyphens: a domain in reverse, such as `com.example`',
         ),
