@@ -31,13 +31,13 @@ directory. A command that loosens something asks for the PIN of a person at the 
 
 ## Options of many commands
 
-Nearly all commands take the first three.
+Nearly all commands take the first three, and those that ask for a PIN the fourth.
 `
 
 /** An option that so many commands of different first words have, in the same words, is explained once. */
 const COMMON_FAMILIES_MIN = 3
 /** The most frequent options, which are not listed at each command. */
-const NEARLY_ALL = 3
+const NEARLY_ALL = 4
 /** An option that this share of the commands below another have is explained there, and not listed at each. */
 const MOST = 0.6
 /** Examples of a command; its help has all. */
@@ -83,6 +83,7 @@ const PAGES: Readonly<Record<string, string>> = {
   freeze: '../how-to/operations.md#freeze',
   backup: '../how-to/operations.md#backup',
   restore: '../how-to/operations.md#backup',
+  completion: '../how-to/install.md#shell-completion',
   agents: '../concepts/agents.md',
   'agents acp': '../how-to/agents-in-your-editor.md',
   'agents schedule': '../how-to/nightly-agent.md',

@@ -49,8 +49,9 @@ ledger: { keep: 90d }                   # how long calls are kept; without it al
 A gate for others also has \`public_url\` or [\`tls\`](#tls); one that people of a company use, [\`auth\`](#auth); one whose approvers
 are told of held calls, [\`approvals\`](#approvals); several gates, \`store\` and [\`cluster\`](#cluster).
 
-**Variables.** \`\${NAME}\` in a text is a variable of the environment, or a line \`NAME=value\` of
-\`sluice.env\` beside the file. A missing variable stops the start.
+**Variables.** \`\${NAME}\` in a text is a variable of the environment, or else a line \`NAME=value\` of
+\`sluice.env\` beside the file (\`NAME="…"\` as JSON if the value has line breaks), which only its owner may be able to
+read. A missing variable stops the start.
 
 **Paths** are relative to the folder of \`sluice.yaml\`.
 
