@@ -1,6 +1,8 @@
 // All servers at the seam of links, with time as the test says: names and routing for any tools,
 // pages, servers that are late, never answer, or end.
 
+import type { RequestId } from '@sluice/protocol/message'
+import { writeError } from '@sluice/protocol/write-message'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../../test/support/runs.ts'
@@ -101,6 +103,24 @@ describe('names', () => {
         expect(client.got).toHaveLength(before)
       }),
     )
+  })
+
+  test.each([
+    [{ method: 'tools/call', name: 'x' }, 'Unknown tool: a__x'],
+    [
+      { method: 'tools/call', name: 'x', doubt: 'not all is known' },
+      'Unknown tool: a__x; not all is known',
+    ],
+    [undefined, 'Unknown tool: x'],
+  ])('one that is not found is answered as it was asked for: %j', async (notFound, message) => {
+    const silent: Server = (method) => (method === 'initialize' ? begun({ tools: {} }) : undefined)
+    const client = await begin({ a: silent })
+    const id = client.ask('tools/call', { name: 'a__x' })
+    await settle()
+    const request = client.got.at(-1)?.request.id as RequestId
+    const text = writeError(request, -32602, 'Unknown tool: x')
+    client.links.get('a')?.send(text, { request, answers: true, notFound })
+    expect(client.answerTo(id)?.error).toEqual({ code: -32602, message })
   })
 
   test('a large list comes in pages, with every tool once', async () => {

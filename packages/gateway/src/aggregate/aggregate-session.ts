@@ -18,7 +18,7 @@ import { negotiateRevision } from '@sluice/protocol/revisions'
 import { RPC } from '@sluice/protocol/rpc-codes'
 import { writeResult } from '@sluice/protocol/write-message'
 import { writeAnswer } from '../call/inspect-result.ts'
-import { buildNotFoundReply, noTasksAnswer, renameUnknown } from '../call/replies.ts'
+import { buildNotFoundReply, noTasksAnswer } from '../call/replies.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
@@ -394,14 +394,14 @@ export class AggregateSession {
   #answered(member: AggregateMember, id: RequestId, reply: RpcReply): void {
     const open = this.#open.get(id)
     if (open?.member !== member) return this.#log(`an answer nobody waits for: id ${id}`)
-    const { advertised: given, own, method } = open
+    const { advertised, own, method } = open
     const { generation } = this.#client
-    // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
-    const unknown =
-      given !== undefined && own !== undefined
-        ? renameUnknown(reply, { id, method, generation }, { from: own, to: given })
-        : undefined
-    if (unknown !== undefined) return this.#answer(id, unknown)
+    const { notFound } = reply
+    if (advertised !== undefined && notFound !== undefined && notFound.name === own) {
+      // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
+      const unknown = { ...notFound, name: advertised, generation }
+      return this.#answer(id, buildNotFoundReply(id, notFound.method, unknown))
+    }
     const isQualified = open.isQualified === true
     if (!isQualified && !reply.text.includes('taskId')) return this.#answer(id, reply)
     const [answer] = parseMessages(reply.text) as [JsonRpcResponse]

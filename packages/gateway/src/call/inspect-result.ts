@@ -37,6 +37,7 @@ import {
   buildFrozenReply,
   buildRefusalReply,
   buildWithheldReply,
+  isNotFoundError,
   stripGateMeta,
 } from './replies.ts'
 
@@ -236,15 +237,21 @@ function toInspected({
   readonly isFiltered: boolean
   readonly changes: CallOutcome['changes']
 }): InspectedResult {
-  const { admission, method } = sent
+  const { admission, method, name } = sent
   if (admission !== undefined) session.names.hear(response.result)
   if (method === 'initialize' && response.result !== undefined) beginSession(session)
   const describes = isDefinition(method, error !== undefined)
   const outcome = outcomeOf(response, text)
+  const { generation } = session
+  const isNotFound =
+    error !== undefined &&
+    changes === undefined &&
+    isNotFoundError(error, method, { name, generation })
   return {
     reply: {
       text,
       errorCode: error?.code,
+      notFound: isNotFound ? { method, name } : undefined,
       inspected,
       isFiltered,
       isDefinition: describes,

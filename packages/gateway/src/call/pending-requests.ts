@@ -82,7 +82,7 @@ export const LISTEN = 'subscriptions/listen'
 /** How a reply goes out, beside its text. */
 export type ReplyOptions = Pick<
   MessageContext,
-  'errorCode' | 'inspected' | 'isDefinition' | 'isFiltered' | 'from'
+  'errorCode' | 'notFound' | 'inspected' | 'isDefinition' | 'isFiltered' | 'from'
 >
 
 export interface ForwardOptions {
@@ -334,11 +334,12 @@ export class PendingRequests {
   }
 
   #send(id: RequestId, text: string, options: ReplyOptions): boolean {
-    const { errorCode, inspected, isDefinition, isFiltered, from } = options
+    const { errorCode, notFound, inspected, isDefinition, isFiltered, from } = options
     const related = {
       request: id,
       answers: true,
       errorCode,
+      notFound,
       inspected,
       isDefinition,
       isFiltered,

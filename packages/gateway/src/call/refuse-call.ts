@@ -29,8 +29,8 @@ export type RefuseOptions =
 /** Answers the caller with the refusal. Does nothing if the request has been cancelled or answered. */
 export function refuseCall(options: RefuseOptions): void {
   const { pending, requests } = options.exchange
-  const { errorCode, text } = 'reply' in options ? options.reply : toReply(options)
-  requests.reply(pending, text, { errorCode, from: 'gate' })
+  const { errorCode, notFound, text } = 'reply' in options ? options.reply : toReply(options)
+  requests.reply(pending, text, { errorCode, notFound, from: 'gate' })
 }
 
 function toReply(refusal: DecidedRefusal): RpcReply {

@@ -141,29 +141,18 @@ export function buildNotFoundReply(
   { name, generation, doubt }: UnknownName,
 ): RpcReply {
   const { code, message } = unknownError(method, name, generation)
-  return buildErrorReply(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
+  const reply = buildErrorReply(id, code, doubt === undefined ? message : `${message}; ${doubt}`)
+  return { ...reply, notFound: { method, name, doubt } }
 }
 
-const DOUBT = '; '
-
-/** An answer of `buildNotFoundReply`, about another name; undefined for any other answer. */
-export function renameUnknown(
-  reply: RpcReply,
-  {
-    id,
-    method,
-    generation,
-  }: { readonly id: RequestId; readonly method: string; readonly generation: ProtocolGeneration },
-  { from, to }: { readonly from: string; readonly to: string },
-): RpcReply | undefined {
-  const plain = buildNotFoundReply(id, method, { name: from, generation })
-  if (reply.text === plain.text) return buildNotFoundReply(id, method, { name: to, generation })
-  const { message } = unknownError(method, from, generation)
-  const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
-  const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
-  if (!reply.text.startsWith(doubted)) return undefined
-  const doubt = JSON.parse(`"${reply.text.slice(doubted.length, reply.text.lastIndexOf('"'))}"`)
-  return buildNotFoundReply(id, method, { name: to, generation, doubt: String(doubt) })
+/** Whether the error of a server says the same as `buildNotFoundReply` says about the name. */
+export function isNotFoundError(
+  { code, message, data }: NonNullable<JsonRpcResponse['error']>,
+  method: string,
+  { name, generation }: Omit<UnknownName, 'doubt'>,
+): boolean {
+  const unknown = unknownError(method, name, generation)
+  return data === undefined && code === unknown.code && message === unknown.message
 }
 
 export function unknownError(

@@ -4,6 +4,7 @@
 import type { ProgramOrigin } from '@sluice/protocol/agent-calls'
 import type { JsonRpcMessage, RequestId } from '@sluice/protocol/message'
 import type { ProtocolGeneration } from '@sluice/protocol/protocol-generation'
+import type { NotFound } from './error-reply.ts'
 import type { ToolMode } from './tool-mode.ts'
 
 /** Trace context (W3C): of a client's headers only this ever goes along. */
@@ -26,6 +27,8 @@ export interface MessageContext {
   readonly answers?: boolean
   /** The answer is this error: HTTP has a status for some. */
   readonly errorCode?: number | undefined
+  /** The answer says that this was not found, and nothing else: it can be given again under another name. */
+  readonly notFound?: NotFound | undefined
   /** The answer describes a server or its tools; anything else is inspected more strictly. */
   readonly isDefinition?: boolean | undefined
   /** The policy's rules for answers were applied to it. */

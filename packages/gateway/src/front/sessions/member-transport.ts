@@ -63,8 +63,9 @@ export class MemberTransport implements ClientTransport {
     return this.#questions.size === 0 && this.#listens.size === 0
   }
 
-  send(text: string, { request, answers, errorCode }: MessageContext = {}): boolean {
+  send(text: string, related: MessageContext = {}): boolean {
     if (this.#closed) return false
+    const { request, answers } = related
     const listen = this.#listens.get(request as RequestId)
     if (listen !== undefined) {
       if (answers) this.#listens.delete(request as RequestId)
@@ -73,7 +74,7 @@ export class MemberTransport implements ClientTransport {
     }
     const question = this.#questions.get(request as RequestId)
     if (question !== undefined && answers) question.answered(readAnswer(text))
-    else if (answers) this.#context.onAnswer(request as RequestId, { text, ...coded(errorCode) })
+    else if (answers) this.#context.onAnswer(request as RequestId, toReply(text, related))
     // What belongs to a question of ours belongs to no request that the client knows.
     else
       this.#context.onNotification(
@@ -177,8 +178,12 @@ export class MemberTransport implements ClientTransport {
   }
 }
 
-function coded(errorCode: number | undefined): { errorCode?: number } {
-  return errorCode === undefined ? {} : { errorCode }
+function toReply(text: string, { errorCode, notFound }: MessageContext): RpcReply {
+  return {
+    text,
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(notFound === undefined ? {} : { notFound }),
+  }
 }
 
 export function membersFrom(value: Readonly<Record<string, string>>): ParsedMembers {
