@@ -65,7 +65,7 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
 
 /** Modules whose doc comments are sentences, and how a fragment begins. */
 const SENTENCES =
-  /^packages\/(?:(?:protocol|import-policylayer)\/src\/|policy\/src\/decide\/|ledger\/src\/(?!store)|access\/src\/approvals\/|gateway\/src\/(?:call|start|tools)\/)/
+  /^packages\/(?:(?:policy|guard|catalogue|protocol|import-policylayer)\/src\/|ledger\/src\/(?!store)|access\/src\/approvals\/|gateway\/src\/(?:call|start|tools)\/)/
 const FRAGMENT =
   /^\s*\/\*\* (?:Of|By|Not|As|To|For|With|Without|Beside|Below|Behind|Undefined|Those|None|Also|Neither|In place of) /
 

@@ -36,7 +36,7 @@ export function* findPrintedTexts(text: string, bytes: Uint8Array): Generator<st
   for (const from of [0, 1]) yield printedText(hexBytes(text, from), 0)
 }
 
-/** As if the first `alignment` letters of the base64 were not there. */
+/** Reads the bytes as if the base64 began `alignment` letters later. */
 function printedText(bytes: Uint8Array, alignment: number): string | undefined {
   const view = { bytes, from: (6 * alignment) >> 3, bits: (6 * alignment) & 7 }
   const length = bytes.length - view.from - (view.bits > 0 ? 1 : 0)

@@ -103,8 +103,8 @@ function spansOf(
   return spans
 }
 
-/** Those of `next` that are near enough behind one of `reached`, from where that begins. The nearest
- * one before decides: if it is too far, or a stop stands between, so it is for all before it. */
+/** Joins each match of `next` to one of `reached` that is near enough before it, and begins where that begins. The
+ * nearest one before decides: if it is too far, or a stop is between, that holds for all before it. */
 function join(
   text: string,
   reached: readonly TextSpan[],

@@ -76,5 +76,5 @@ const SAME_CHARS = 16
 const NEAR_CHARS = 512
 /** behind so many that are new. */
 const CHANGED_CHARS_MAX = 128
-/** Of one comparison, some 100 ns each. */
+/** The steps of one comparison, some 100 ns each. */
 const TRIES_MAX = 20_000

@@ -56,7 +56,7 @@ function removed(host: string): string {
   return `[link removed: ${host}]`
 }
 
-/** Of those that overlap the first stands for all. */
+/** Merges links that overlap into the first of them. */
 function mergeOverlaps(links: ExternalLink[]): ExternalLink[] {
   const merged: ExternalLink[] = []
   for (const link of links.sort((one, other) => one.start - other.start)) {
@@ -102,8 +102,9 @@ function* findMarkdownLinks(
 const BUDGET_FACTOR = 4
 
 interface InlinePlace {
-  /** Of the bracket behind the label, and behind the address. */
+  /** The offset of the bracket after the label. */
   readonly at: number
+  /** The offset after the address. */
   readonly behind: number
   /** Where the link before ends. */
   readonly from: number

@@ -22,11 +22,11 @@ const LIST_NAMES = toWordSet('srcset imagesrcset ping style content srcdoc archi
 /** What begins or ends a tag, a value or a quotation. */
 const EVENT = /<(?=[a-z])|>|=\s*["'`]?|["']/gi
 const NAME_CHARS_MAX = 20
-/** Without a colon: a prefix such as that of `xlink:href` may be any. */
+/** The name of an attribute, without a colon: a prefix such as that of `xlink:href` may be any. */
 const NAME = /[^\s"'<>/=:]*$/
 /** What separates the addresses of a list. */
 const SEPARATORS = /[\s,;()'"=<>]+/
-/** Of a style sheet, or what may be one once its entities are undone. */
+/** An address of a style sheet, or what may be one once its entities are decoded. */
 const URL_FUNCTION = /url\s{0,9}\(|&#/i
 const STYLE = /<style\b/gi
 const STYLE_END = '</style'
@@ -72,7 +72,7 @@ export function* findHtmlAddresses(
   return found
 }
 
-/** Behind `=` a quote mark opens a value; elsewhere it only closes one. */
+/** Applies a quote mark: after `=` it opens a value, elsewhere it only closes one. */
 function applyQuote(open: OpenTags, mark: string, isValue: boolean): void {
   const { unquoted, double, single } = open
   if (mark === '"') {

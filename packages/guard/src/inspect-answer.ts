@@ -38,13 +38,14 @@ export type ScanTarget = 'injection' | 'secret'
  */
 export interface AnswerFinding {
   readonly kind: ScanTarget
-  /** For people: the words, or what kind of secret; never the secret. */
+  /** The words that were found, or the kind of the secret, for people; never the secret itself. */
   readonly words: string
-  /** It was not looked at. */
+  /** Part of the answer was not inspected, because it is too large or nested too deeply. That counts as found. */
   readonly isUnread?: true
 }
 
-/** `definition`: what a person or the pins judge too, and where tools are described by orders. */
+/** How orders are searched for. `definition` is for texts that a person or the pins judge as well, and that describe
+ * tools by orders. */
 export type Strictness = 'answer' | 'definition'
 
 /**
@@ -207,7 +208,7 @@ function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<
   if (encoded !== undefined) addFinding('injection', encoded, walk)
 }
 
-/** Of a long text: each with as much around it as an order reaches. */
+/** Cuts a long text into parts, each with as much around it as an order reaches. */
 function* overlappingParts(text: string): Generator<string> {
   if (text.length <= PART_CHARS) return yield text
   for (let start = 0; start < text.length; start += PART_CHARS)
@@ -287,7 +288,7 @@ const TEXT_COST = 300
 const STEP_CHARS = 16_384
 /** Characters that are looked through for orders at once. */
 const PART_CHARS = 65_536
-/** Of a text that is remembered. */
+/** The length of a text that is remembered. */
 const SEEN_CHARS_MAX = 64
 
 /** What nobody looked at counts as found. */

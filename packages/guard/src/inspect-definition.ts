@@ -105,11 +105,11 @@ interface DefinitionScan {
   chars: number
   readonly budget: ScanBudget
   readonly findings: LocatedFinding[]
-  /** Of all that was found, also past those that are told. */
+  /** The most severe of all findings, also of those that the list has no room for. */
   severity: FindingSeverity | undefined
 }
 
-/** A place in the definition, as a pointer only where something is told of it. */
+/** A place in the definition. Its pointer is only written if a finding is reported there. */
 interface PointerNode {
   readonly key: string | number
   readonly in: PointerNode | undefined
@@ -201,7 +201,7 @@ function pointerTo(at: PointerNode | undefined): string {
   return `${pointerTo(at.in)}/${key}`
 }
 
-/** Of a member's name in a place that is told: it may be as long as the definition. */
+/** The characters that are shown of a member's name, which may be as long as the definition. */
 const KEY_SHOWN_MAX = 200
 
 function asksFor(text: string, start: number, place: PointerNode | undefined): LocatedFinding {

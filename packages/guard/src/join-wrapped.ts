@@ -6,7 +6,7 @@ const SPACE = 0x20
 const TAB = 0x09
 const RETURN = 0x0d
 const QUOTE = 0x3e
-/** Behind a break: an empty line, a list, table, quotation or code. */
+/** A line that begins so is not joined to the line before: it is empty, or part of a list, table, quotation or code. */
 const BEGINS_ANEW = /[\s>*•#|{}"<\d-]/
 const WHITE = /\s/
 

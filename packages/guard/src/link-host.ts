@@ -7,9 +7,9 @@ import { undoEntities } from './views.ts'
 /** `'relative'` leads to no host; `'unreadable'` may lead to any. */
 type LinkHost = { readonly host: string } | 'relative' | 'unreadable'
 
-/** Of an address: what stands behind cannot change its host, or it cannot be told. */
+/** How much of an address is read: what follows cannot change its host, or the host cannot be told. */
 export const HEAD_CHARS = 512
-/** In place of a host. */
+/** What is reported in place of a host. */
 export const UNREADABLE = 'an address that cannot be read'
 const REMOVED = /[\t\n\r]+/g
 const LEADING = /^[\0-\x20\s]+/

@@ -174,9 +174,9 @@ export function* holdsDataSteps(
 }
 
 interface Leaf {
-  /** Undefined if it is nested too deeply. */
+  /** The text; undefined if it is nested too deeply. */
   readonly text: string | undefined
-  /** Of the member that holds it; undefined if it is a name itself. */
+  /** The name of the member that holds the text; undefined if it is a name itself. */
   readonly name: string | undefined
 }
 
@@ -226,5 +226,5 @@ export function* isSplitSteps(
 
 /** A longer text is no piece of anything. */
 const JOINED_CHARS_MAX = 2_048
-/** Of one piece of a secret; the secret has up to four. */
+/** The length of one piece of a secret, which has up to four. */
 const PIECE_CHARS_MAX = 512

@@ -50,7 +50,7 @@ const TRIED_COST = 2
 export class NeedsFinder {
   readonly #isThree = new Uint8Array(HASHES)
   readonly #isPair = new Uint8Array(HASHES)
-  /** By the hash of their first letters; of words of two letters by what no other hash is. */
+  /** The entries by the hash of their first letters; words of two letters have a number that no hash is. */
   readonly #entries = new Map<number, Entry[]>()
   readonly #reaches: readonly number[]
 
@@ -72,7 +72,7 @@ export class NeedsFinder {
     this.#entries.set(key, [...(this.#entries.get(key) ?? []), entry])
   }
 
-  /** By the index of a pattern: the parts of `small` where it can match. */
+  /** The parts of `small` where each pattern can match, by the index of the pattern. */
   windowsIn(small: string, budget: { charsLeft: number }): Map<number, TextSpan[]> {
     const search = { small, windows: new Map<number, TextSpan[]>(), budget }
     const isThree = this.#isThree

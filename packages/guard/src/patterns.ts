@@ -119,7 +119,7 @@ function* findPattern(
   }
 }
 
-/** As far as a match can reach. */
+/** The most characters that a match can have. */
 function reachOf({ links, gaps }: PatternChain): number {
   return gaps.reduce((sum, { chars }) => sum + chars, 0) + (links.length + 1) * LINK_CHARS_MAX
 }

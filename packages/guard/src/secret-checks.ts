@@ -40,7 +40,7 @@ export function hasTokenHeader(token: string): boolean {
 }
 
 const HEADERS_TRIED_MAX = 8
-/** Of a header: `alg` stands near its beginning. */
+/** The length of a header that is read: `alg` is near its beginning. */
 const HEADER_CHARS_MAX = 2_000
 
 /** Nobody writes such a word by hand: long, of mixed letters and digits, without order. */

@@ -33,15 +33,16 @@ export interface SecretDetector {
   readonly kind: string
   readonly pattern: RegExp
   readonly check?: SecretCheck
-  /** In place of `check` where one too many does less harm: in exports and masks. */
+  /** The check for exports and masks, where a false finding does less harm than a missed secret. */
   readonly lenient?: SecretCheck
-  /** Sticky: what belongs to it behind the match. */
+  /** A sticky pattern for what belongs to the secret after the match. */
   readonly rest?: RegExp
-  /** In place of `check`: where what begins at `start` ends; undefined if it is none. */
+  /** Replaces `check`: returns where the secret that begins at `start` ends; undefined if there is none. */
   readonly measure?: (text: string, start: number) => number | undefined
-  /** In place of all of these: where they stand. Charges the budget, and finds what it does not allow to check. */
+  /** Replaces all of these: finds the secrets itself. It charges the budget, and reports what the budget does not
+   * allow to check. */
   readonly locate?: (text: string, budget: { charsLeft: number }) => Iterable<TextSpan>
-  /** Of two parts of the match only the group is sensitive. */
+  /** Only the group of the match is sensitive, and the rest is shown. */
   readonly hides?: boolean
   /** Characters at its end that approvers are shown. */
   readonly shown?: number
@@ -49,7 +50,7 @@ export interface SecretDetector {
    * hide words behind it, so it takes bounded many characters, and only those that a secret of the kind
    * has. Of two groups the first is shown. Exports find it too. */
   readonly mask?: RegExp
-  /** Of what `mask` hides. */
+  /** Checks what `mask` hides. */
   readonly maskCheck?: (hidden: string) => boolean
 }
 

@@ -36,7 +36,8 @@ export function isMaskedNumberName(name: string): boolean {
   return /^(?:pin|pass(?:word|wd|phrase|code))$/i.test(name)
 }
 
-/** Not `pwd`, which is a directory as often: an approver has to see paths. */
+/** The names whose values are masked. `pwd` is not among them: it is a directory as often, and an approver has to see
+ * paths. */
 const MASKED_NAME =
   /pass(?:word|wd|phrase|code)|secret|token|(?:api|access|private)[_-]?key|authori[sz]ation|credential|^pin$|cookie/i
 /** How many, which, of which kind, until when. */

@@ -24,7 +24,7 @@ export interface DataMatch extends SecretMatch {
 
 const SECRETS = groupsOf(['secret'])
 const EXPORTED = groupsOf(BLOCKING_KINDS)
-/** Not IBANs: an approver decides by the account that a payment goes to. */
+/** What is masked. IBANs are not: an approver decides by the account that a payment goes to. */
 const MASKED = groupsOf(['secret', 'card'])
 
 /** In the order of the text, without overlaps; the first FINDINGS_MAX. Linear: some 100 ns a character at

@@ -53,7 +53,7 @@ function isGap(code: number): boolean {
   return code === 0x20 || code === 0x2c || code === 0x0a
 }
 
-/** Of small letters from `start` to `end`; a capital beside them makes another word of it. */
+/** Whether the small letters from `start` to `end` are a word; a capital beside them makes them part of another. */
 function isWordAt(text: string, start: number, end: number): boolean {
   const length = end - start
   if (length < WORD_LETTERS_MIN || length > WORD_LETTERS_MAX) return false

@@ -15,7 +15,7 @@ export interface AttackTarget {
   readonly definition: ToolDefinition
   readonly account: ToolAssessment
   readonly neighbours: readonly ToolDefinition[]
-  /** Of its arguments. */
+  /** The names of its arguments. */
   readonly names: readonly string[]
   readonly findings: Inspection['findings']
 }
@@ -127,7 +127,7 @@ const INDICATORS = {
     neighbours.some((other) => looksAlike(definition, other)),
   ),
   costs: when(({ definition }) => COSTS.test(`${definition.name} ${firstLine(definition)}`)),
-  /** Of the gate or the transport, not of one tool. */
+  /** An attack on the gate or the transport, which no single tool shows. */
   none: () => undefined,
 } satisfies Readonly<Record<string, Indicator>>
 

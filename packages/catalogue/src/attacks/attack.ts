@@ -27,10 +27,11 @@ export interface Attack {
   readonly shows: string
   /** A whole policy document; `{tool}` and `{arg}` stand for the tool and argument at hand. */
   readonly rule: string
-  /** How far a gate can stop it: the `no`s are said in public. */
+  /** How far a gate can stop it. The documentation also lists each `no`. */
   readonly gate: 'yes' | 'partly' | 'no'
   /** What a gate does not see of it. */
   readonly bounds: string
-  /** Where it was seen. Without one there is no public report: it follows from what such a tool returns or changes. */
+  /** Where it was seen. If it is missing, there is no public report: the attack follows from what such a tool returns
+   * or changes. */
   readonly incident?: string
 }

@@ -19,7 +19,7 @@ export function skeletonOf(name: string): string {
     .replaceAll(/[^a-z]/g, '')
 }
 
-/** Without `_v1`, `-new`, `v2` and their like at the end. From behind, each letter once: an expression
+/** Removes `_v1`, `-new`, `v2` and their like at the end. It reads from the end, each letter once: an expression
  * with `$` would start again at each of them. */
 function withoutTail(name: string): string {
   let end = name.length

@@ -27,7 +27,7 @@ import { classifyPipeline } from './classify-pipeline.ts'
 export interface CategoryArgument {
   readonly argument: string
   readonly kind: 'action' | 'method' | 'sql' | 'program' | 'pipeline'
-  /** For an action or method: the class of each value that is known. */
+  /** The class of each value that is known, if the argument is an action or a method. */
   readonly values?: Readonly<Record<string, Category>>
 }
 

@@ -25,7 +25,7 @@ export function classifyPipeline(argument: JsonValue): Category | undefined {
 }
 
 const LOOKS_LIKE_JSON = /^\s*["[{]/
-/** As JSON and as JavaScript may write the dollar. */
+/** The stages that write, with the dollar as JSON and JavaScript may write it. */
 const STAGE = /(?:\$|\\u0024|\\u\{24\}|\\x24)(out|merge)(?!\w)/g
 
 /** The value of a JSON text, or the stages whose names stand in it. */

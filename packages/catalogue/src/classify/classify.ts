@@ -168,7 +168,7 @@ export interface CategoryScore {
   readonly signals: readonly Signal[]
   /** The least class that the rules leave, if they speak. */
   readonly floor: Floor | undefined
-  /** Of the five classes, in their order. */
+  /** The shares of the five classes, in their order. */
   readonly shares: readonly number[]
   /** Where the vendor's hints and the definition part. */
   readonly disagreements: readonly string[]
@@ -272,7 +272,7 @@ const voiceOf = memoFeature((feature) => {
 })
 
 const READ_BY_TEXT = /^text:(?:look|judge|render)$/
-/** To run a search is to look, and so is to generate a report. */
+/** The verbs of a text that act. Running a search is looking, and so is generating a report. */
 const ACT_BY_TEXT = /^text:(?!look|judge|render|answer|nothing|run|generate|manage)/
 
 /** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */

@@ -60,7 +60,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:method': 'takes an HTTP method',
 }
 
-/** By the zones of read-words. */
+/** Where a word was found, by the zones of read-words. */
 const WORDS: Readonly<Record<string, string>> = {
   n: 'a word of the name',
   '^': 'the first word of the name',

@@ -16,11 +16,11 @@ import {
 } from '../signals/read-words.ts'
 import type { Signal } from '../signals/signal.ts'
 
-/** As it is stored: for each feature a letter for each hidden unit. */
+/** The network as it is stored: for each feature a letter for each hidden unit. */
 export interface NetworkData {
   /** What each hidden unit starts from. */
   readonly bias: readonly number[]
-  /** For each hidden unit what it adds to each class. */
+  /** What each hidden unit adds to each class. */
   readonly output: readonly (readonly number[])[]
   /** What each class starts from. */
   readonly constant: readonly number[]
@@ -31,7 +31,7 @@ export interface NetworkData {
 export interface NetworkExplanation {
   /** The words of the definition that it reads, each as a signal. */
   readonly words: readonly Signal[]
-  /** By feature, of signals and words: what it adds for each class, in their order. */
+  /** What each feature, of signals and words, adds for each class, in their order. */
   readonly pulls: ReadonlyMap<string, readonly number[]>
 }
 
@@ -189,7 +189,7 @@ interface InputSum {
 
 interface Hidden {
   readonly values: number[]
-  /** By which the inputs were multiplied. */
+  /** The factor that the inputs were multiplied by. */
   readonly scale: number
 }
 

@@ -13,7 +13,7 @@ export const BIAS = 'bias'
 /** Weights of the signals, which the lexicon is the prior of, and the network beside them. */
 export interface Model {
   readonly weights: Weights
-  /** Without one the weights decide alone. */
+  /** The network; if it is missing, the weights decide alone. */
   readonly network?: Network
 }
 

@@ -16,7 +16,7 @@ export const getAssessment = memoizeFor((definition: ToolDefinition): Assessment
   return { ...found, attacks: linkAttacks(definition, found) }
 })
 
-/** Of a server that is part of Sluice, its own hints are its class, as they are in the gate. */
+/** Assesses a tool. If its server is part of Sluice, its own hints are its class, as in the gate. */
 function assess(definition: ToolDefinition): ToolAssessment {
   const assessment = assessTool(definition)
   if (!isOwnTool(definition)) return assessment

@@ -9,7 +9,7 @@ import { isObject, type JsonValue } from '@sluice/policy/values/json'
 const PARAMETERS_SHOWN_MAX = 24
 const NOTE_CHARS_MAX = 160
 const CHOICES_SHOWN_MAX = 8
-/** Of unions and arrays in each other. */
+/** The depth of unions and arrays in each other that is shown. */
 const TYPE_DEPTH_MAX = 3
 
 export function parameterBlocks({ inputSchema }: ToolDefinition): PageBlock[] {

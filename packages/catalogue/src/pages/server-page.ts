@@ -12,7 +12,7 @@ import { suggestPolicy } from './suggest-policy.ts'
 /** How many tools a server has, by what they can do. */
 export interface ToolCounts {
   readonly tools: number
-  /** By class; one that is unknown counts as its guess. */
+  /** The number of tools of each class; one that is unknown counts as its guess. */
   readonly categories: Readonly<Record<Category, number>>
   /** Destructive tools of known class: what they delete is gone. */
   readonly loseForGood: number

@@ -168,7 +168,7 @@ function labelOf({ assessment, id }: AssessedTool): string[] {
   return answers && labels.length > 0 ? [`  ${quote(id)}: [${labels.join(', ')}]`] : []
 }
 
-/** By the class, so that they hold for tools that are not known yet, too. */
+/** Guardrails by class, so that they also hold for tools that are not known yet. */
 const SECRET_GUARDRAILS = [
   '  - name: files with secrets',
   '    match: { categories: [Read] }',
@@ -200,7 +200,7 @@ function wayOut(tools: readonly AssessedTool[]): string[] {
   ]
 }
 
-/** As YAML and JSON both read it. */
+/** Quotes a text so that YAML and JSON both read it. */
 function quote(text: string): string {
   return JSON.stringify(text)
 }

@@ -15,7 +15,7 @@ import { ownRule } from './suggest-policy.ts'
 /** Tools that tell how far something is. */
 const TELLS_STATE = /(?:^|_)is_|(?:^|_)(?:status|progress|turn_count)$/i
 
-/** By what the tool is about, where its class says too little. */
+/** What a tool is used for by what it is about, if its class says too little. */
 const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
   [
     EXPORTS_STATE,
@@ -194,7 +194,7 @@ export const WAYS: readonly (readonly [way: string, rule: string, says: string])
 export interface ToolLimit {
   /** What passes. */
   readonly says: string
-  /** As the document writes it. */
+  /** The rule as the document writes it. */
   readonly rule: string
 }
 

@@ -119,7 +119,7 @@ export function toolPage(definition: ToolDefinition, around: ToolPageContext = {
   }
 }
 
-/** Of a guess no risk is told. */
+/** The first line of the page. If the class is a guess, no risk is shown. */
 function leadOf(assessment: ToolAssessment): string {
   const { category, risk, unknown } = assessment
   if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(assessment)}`

@@ -133,7 +133,7 @@ const RULE_LISTS = [READ_LIST, ...ACT_LISTS]
 
 /** What the rules and the patterns of this file say of a feature; the patterns are tried once for each. */
 interface FeatureKind extends Readonly<Record<KindFlag, boolean>> {
-  /** By list of rules; undefined if none of them speaks of the feature. */
+  /** The bits of the feature in each list of rules; undefined if no rule of the list names it. */
   readonly bits: readonly (RuleBits | undefined)[]
   /** `name.object` of a deal. */
   readonly deal: string | undefined

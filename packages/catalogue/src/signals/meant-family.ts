@@ -16,7 +16,7 @@ interface Meaning {
 
 const WITHIN = 4
 
-/** By the verb, in its base form. */
+/** The meanings of verbs, by the verb in its base form. */
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   // To check one of these is to tick it.
   meaning('check', 'drive', isOneOf('checkbox checkboxes radio')),
@@ -37,7 +37,7 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   meaning('test', 'judge', isOneOf('connection connectivity')),
 ])
 
-/** By the verb and the word after it. */
+/** The families of verbs with a particle, by the verb and the word after it. */
 const WITH_PARTICLE: ReadonlyMap<string, Family> = new Map([
   ['check out', 'keep'],
   ['checks out', 'keep'],
@@ -61,7 +61,8 @@ export function meantFamily(words: readonly WordSpan[], head: WordSpan): Family 
   return near.some(({ text }) => meant.hasWord(text)) ? meant.family : undefined
 }
 
-/** To send a question and get the answer is to look; to send an agent anything is to run it. */
+/** The family that sending means: to send a question and get the answer is to look, to send an agent anything is to
+ * run it. */
 function meantBySending(words: readonly WordSpan[], from: number): Family | undefined {
   // A tool that acts on an instruction is classified by the instruction.
   if (words.some(({ text }) => nounsAt(text).includes('agent'))) return 'run'

@@ -179,7 +179,7 @@ export const NOUNS = {
       'subscriber subscribers ip owner target',
     ],
   },
-  /** By which taking somebody away takes what they may do. */
+  /** Taking a person away from one of these takes what they may do. */
   access: {
     thing: 'what somebody may do',
     words: [
@@ -344,7 +344,7 @@ export const NOUNS = {
     thing: 'campaign',
     words: ['campaign campaigns'],
   },
-  /** By their name a server drives a browser, a desktop or a phone. */
+  /** Names of servers that drive a browser, a desktop or a phone. */
   browser: {
     thing: 'browser',
     words: [
@@ -387,7 +387,7 @@ export const NOUNS = {
     thing: 'a booking',
     words: ['booking bookings reservation reservations itinerary'],
   },
-  /** By these an order, a booking or a return is one of goods or services that are paid for. */
+  /** Words that say that an order, a booking or a return is of goods or services that are paid for. */
   goods: {
     thing: 'goods that are paid for',
     words: [

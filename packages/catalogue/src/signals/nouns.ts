@@ -34,7 +34,7 @@ export const OTHER_DEALS = toWordSet(`
   playback build cell cursor slide element deploy work lab tab z
 `)
 
-/** By its name a server deals in money: `somepay`, `anycoin`, `thistrade`. */
+/** Names of servers that deal in money: `somepay`, `anycoin`, `thistrade`. */
 const MONEYED_NAME = new RegExp(
   alternatives([
     /^(?:pay(?!load|roll)|crypto|invoic|billing|wallet|defi)/,
@@ -42,7 +42,7 @@ const MONEYED_NAME = new RegExp(
   ]),
 )
 
-/** By its name a server sells goods, `prestashop`, or what is booked, `hotelplanet`. */
+/** Names of servers that sell goods, `prestashop`, or what is booked, `hotelplanet`. */
 const SELLING_NAME = /shop|commerce|(?:^|[a-z])store$|retail|marketplace|^wildberries$|^ozon$/
 const BOOKED_NAME =
   /^(?:hotel|flight|travel|airline|airbnb|hostel|rental)|(?:hotels?|flights?|travel|trips?|airlines?|rentals?)$/
@@ -56,7 +56,8 @@ export function nounsOfServerWord(word: string): readonly Noun[] {
   return [...known]
 }
 
-/** To generate an address or a preview is to work it out; one that opens something to others is not. */
+/** Whether `generate` means to compute, as of an address or a preview; one that opens something to others is more
+ * than that. */
 export function worksOut(words: readonly { readonly text: string }[], index: number): boolean {
   if (index < 0 || !/^generates?$/.test(words[index]?.text ?? '')) return false
   const rest = words.slice(index + 1, index + 1 + OBJECT_WORDS_MAX)

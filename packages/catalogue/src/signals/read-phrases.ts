@@ -36,7 +36,7 @@ function lower(text: string): string {
     : text.replace(/[A-Z]/g, (one) => one.toLowerCase())
 }
 
-/** For each stem the phrases that it or its beginning is a stem of, a bit each. */
+/** The phrases that each stem, or its beginning, is a stem of, a bit each. */
 const PHRASES_BY_STEM: ReadonlyMap<string, number> = new Map(
   PHRASE_PATTERNS.flatMap(({ stems }) => stems).map((stem) => [
     stem,

@@ -20,7 +20,7 @@ import { classOfAct, HTTP_METHODS, worseOf } from './worst-act.ts'
 /** Arguments that choose what the tool does, and those that may. */
 const CHOOSES =
   /^(?:action|actions|operation|operations|op|verb|subcommand|command|method|http_?method)$/i
-/** With one of these a method is that of the tool's own request. */
+/** Arguments beside which a method is that of the tool's own request. */
 const REACHES = /^(?:url|uri|path|endpoint|route|api_?path)$/i
 const METHOD = /^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|PURGE|COPY|LINK|UNLINK|LOCK|UNLOCK)$/
 const MAY_CHOOSE = /^(?:mode|task|function|intent|request_?type|status|state)$/i

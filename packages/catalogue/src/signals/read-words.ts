@@ -33,7 +33,7 @@ export interface DefinitionTexts {
   readonly prose: string
   /** JSON Pointer of the text that `prose` is from. */
   readonly proseAt: '/title' | '/description'
-  /** Of the input schema. */
+  /** The properties of the input schema. */
   readonly properties: JsonObject
 }
 
@@ -150,7 +150,7 @@ function pairsOf(run: string): string[] {
   return Array.from({ length: Math.max(1, run.length - 1) }, (_, at) => run.slice(at, at + 2))
 }
 
-/** As long as before: `İ` is the only letter that becomes two. */
+/** Lower case of the same length: `İ` is the only letter that would become two. */
 function toLower(prose: string): string {
   return prose.replaceAll('İ', 'I').toLowerCase()
 }

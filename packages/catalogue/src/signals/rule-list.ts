@@ -72,7 +72,7 @@ export interface RuleBits {
 
 /** A feature of a definition, as rules look at it: the place where it stands first, and its parts in rules. */
 export interface RuleFeature extends SignalSpan {
-  /** By list, as `bitsOf` of the list says. */
+  /** The bits of the kind in each list, which `bitsOf` of the list returns. */
   readonly kind: { readonly bits: readonly (RuleBits | undefined)[] }
 }
 

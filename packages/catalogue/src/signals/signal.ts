@@ -2,7 +2,7 @@
 // place it stands at. The readers make these, the model weighs them, the evidence shows them.
 
 export interface Signal {
-  /** As weights.json names it. */
+  /** The name that weights.json has for it. */
   readonly feature: string
   /** 1, or less where one word counts for several families. */
   readonly amount: number

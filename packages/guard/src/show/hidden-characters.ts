@@ -47,13 +47,13 @@ function toClass(ranges: readonly HiddenRange[]): string {
 /** All of them, for between the brackets of a pattern with the flag `u`. */
 export const HIDDEN_CLASS = toClass(HIDDEN_RANGES)
 
-/** Those that can stand between two letters of a word unseen; also without the flag `u`. */
+/** The characters that can stand unseen between two letters of a word. It needs no flag `u`. */
 export const NO_WIDTH_CLASS = HIDDEN_RANGES.filter(({ kind }) => kind === 'no width')
   .map(({ from, to }) => `${escapeUnit(from)}-${escapeUnit(to)}`)
   .join('')
 
-/** Beside them, for output: format characters that have a shape, separators of lines, halves of a pair, and
- * the blank of Braille, which looks like a space. */
+/** The characters that output shows as codes: the hidden ones, format characters that have a shape, separators of
+ * lines, halves of a pair, and the blank of Braille, which looks like a space. */
 export const SHOWN_AS_CODE_CLASS = `${HIDDEN_CLASS}\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\u2800`
 
 function escapeUnit(unit: number): string {

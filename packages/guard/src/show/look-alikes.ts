@@ -9,7 +9,7 @@ export function foldLookAlikes(text: string): string {
   return OTHER_SCRIPTS.test(folded) ? replaceLookAlikes(folded) : folded
 }
 
-/** By a table and in blocks: a function for each letter takes 100 ns. */
+/** Replaces look-alikes by a table and in blocks: a function for each letter takes 100 ns. */
 function replaceLookAlikes(text: string): string {
   let replaced = ''
   for (let start = 0; start < text.length; start += BLOCK_CHARS) {
@@ -46,6 +46,6 @@ const LOOK_ALIKES = new Map(
   }, []),
 )
 
-/** By UTF-16 code unit; 0 for those that stay. */
+/** The plain letter for each UTF-16 code unit; 0 if the unit is not replaced. */
 const REPLACED = new Uint16Array(0x587)
 for (const [letter, plain] of LOOK_ALIKES) REPLACED[letter.charCodeAt(0)] = plain.charCodeAt(0)

@@ -4,7 +4,7 @@
 
 export interface Page {
   readonly title: string
-  /** Below the title: the short answer, if there is one. */
+  /** The short answer below the title, if there is one. */
   readonly lead?: string
   readonly sections: readonly PageSection[]
 }

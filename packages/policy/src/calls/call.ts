@@ -48,13 +48,13 @@ export interface SessionFacts {
   readonly saw: readonly string[]
   /** The permission mode that a hook of the client said last, in the client's words. Absent if none said one. */
   readonly mode?: string | undefined
-  /** What it called before. Absent: a condition that reads it is undecidable. */
+  /** The calls that the session made before. If absent, a condition that reads it is undecidable. */
   readonly past?: PastCalls | undefined
-  /** Fields of earlier answers. Absent: a condition that reads them is undecidable. */
+  /** The fields of earlier answers. If absent, a condition that reads them is undecidable. */
   readonly values?: AnswerValues | undefined
   /** How many calls in a row before this one were the same. Called only if a rule reads it. */
   readonly repeats?: ((call: Call) => number) | undefined
-  /** Tokens of the answers so far, estimated. Absent: a condition that reads it is undecidable. */
+  /** The estimated tokens of the answers so far. If absent, a condition that reads it is undecidable. */
   readonly tokens?: number | undefined
 }
 
@@ -75,7 +75,7 @@ export interface Facts {
   readonly holdsSecret?: () => boolean
   /** Whether the arguments contain the number of a card, or an IBAN. Called only if a rule reads it. */
   readonly holds?: (kind: NumberKind) => boolean
-  /** Where values of the arguments came from. Absent: a condition that reads it is undecidable. */
+  /** Where values of the arguments came from. If absent, a condition that reads it is undecidable. */
   readonly provenance?: ProvenanceLookup | undefined
   /** The server lists this resource in exactly this spelling. */
   readonly isListed?: boolean

@@ -14,7 +14,7 @@ export interface OmittedInput {
 
 export type DecisionInput = number | boolean | string | null | ExactNumber | OmittedInput
 
-/** By path such as `args.amount`. */
+/** The values that a decision has read, by path such as `args.amount`. */
 export type DecisionInputs = Readonly<Record<string, DecisionInput>>
 
 export function isOmittedInput(value: DecisionInput): value is OmittedInput {

@@ -31,7 +31,7 @@ export interface ApprovalRequirement {
   readonly reason: string
   readonly timeoutMs: number
   readonly waitMs: number
-  /** Empty: anyone with the approver role. */
+  /** Who may decide; if the list is empty, anyone with the approver role. */
   readonly approvers: readonly string[]
   readonly quorum: number
   readonly channels: readonly Channel[]
@@ -95,7 +95,7 @@ export interface Decision {
   /** The reason says which call to make first, so that no other advice is needed. */
   readonly isAdvice?: true
   readonly guardrails: readonly GuardrailMatch[]
-  /** To be consumed atomically before the call is forwarded; empty if it may not be forwarded. */
+  /** The charges that are consumed atomically before the call is forwarded; empty if it may not be forwarded. */
   readonly limits: readonly LimitCharge[]
   readonly retryAfterMs: number
   /** What the exceeded limit has left, as a decimal. */

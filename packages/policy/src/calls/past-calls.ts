@@ -4,7 +4,7 @@
 export interface PastCall {
   readonly server: string
   readonly name: string
-  /** As `Instant.monotonicMs`. */
+  /** When it was made, on the clock of `Instant.monotonicMs`. */
   readonly atMs: number
 }
 

@@ -29,9 +29,9 @@ export interface ValueReading {
   readonly kind: ValueKind
   /** The normal form: equal for equal meaning. */
   readonly whole: string
-  /** Of a URL: its host. */
+  /** The host, if the value is a URL. */
   readonly host?: string
-  /** Of a URL: there is nothing but the host. */
+  /** The value is a URL with nothing but a host. */
   readonly isBareHost?: boolean
 }
 
@@ -80,7 +80,7 @@ export type ArgumentFlow = 'internal' | 'external'
 export const ARGUMENT_ROLES = ['address', 'recipient', 'id', 'text', 'none'] as const
 export type ArgumentRole = (typeof ARGUMENT_ROLES)[number]
 
-/** By the names on the way to the argument, joined by dots. */
+/** The roles of arguments, by the names on the way to the argument, joined by dots. */
 export type ArgumentRoles = ReadonlyMap<string, ArgumentRole>
 
 export const PROTECTION_LEVELS = ['balanced', 'strict'] as const

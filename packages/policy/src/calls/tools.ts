@@ -74,12 +74,12 @@ export interface KnownTool {
   readonly instructions?: string
 }
 
-/** As policies name it; not unique if a name has a slash. */
+/** The name of a tool in policies. It is not unique if a name has a slash. */
 export function toToolId({ definition }: KnownTool): string {
   return `${definition.server}/${definition.name}`
 }
 
-/** Unique, whatever characters a name has. */
+/** A key that is unique, whatever characters the names have. */
 export function toToolKey(server: string, name: string): string {
   return JSON.stringify([server, name])
 }

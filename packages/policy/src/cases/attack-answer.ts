@@ -27,7 +27,7 @@ export interface AnswerAttack {
   readonly goal: string
   /** The arguments of the calls that the goal wants. */
   readonly args: readonly JsonObject[]
-  /** With `{{goal}}`; the goal is put at the end if it has none. */
+  /** The text, with `{{goal}}` for the goal, which is put at the end if the text has no such place. */
   readonly text: string
 }
 

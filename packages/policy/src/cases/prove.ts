@@ -19,7 +19,7 @@ export type ToolProof =
   | ({
       readonly tool: string
       readonly result: 'refuted'
-      /** Of a claim with `after`: the calls before this one, all of them allowed. */
+      /** If the claim has `after`: the calls before this one, all of them allowed. */
       readonly sequence?: readonly SequenceStep[]
     } & FoundCall)
   | { readonly tool: string; readonly result: 'not proved'; readonly branch: string }

@@ -36,7 +36,7 @@ import type { JsonValue } from '../values/json.ts'
 
 export interface RecordedCall {
   readonly call: Omit<Call, 'args'>
-  /** As far as they are known; `saw` and `calls` as of that moment. */
+  /** The facts, as far as they are known; `saw` and `calls` are those of that moment. */
   readonly facts: Facts
   readonly judged: DecisionInputs
   /** Whether the labels of the session are recorded. */

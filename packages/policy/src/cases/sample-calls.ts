@@ -183,7 +183,7 @@ const CALL_FACTS: Readonly<
   iban: ['holdsIban', [true]],
 }
 
-/** Without options if it cannot be set. */
+/** The values to try for a fact; there are none if it cannot be set. */
 function factPlace(
   { root, path }: VariablePath,
   literals: readonly (string | number)[],

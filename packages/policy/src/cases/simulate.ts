@@ -92,7 +92,7 @@ export interface SimulationCounts {
 }
 
 export interface Simulation extends SimulationCounts {
-  /** By server; a session of several servers counts for each. */
+  /** The counts by server; a session of several servers counts for each of them. */
   readonly suites: Readonly<Record<string, SimulationCounts>>
   readonly traces: readonly SimulatedTrace[]
 }

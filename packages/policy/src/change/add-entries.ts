@@ -19,7 +19,7 @@ export interface WrittenGuardrail {
   readonly name: string
   /** `<server>/<tool>`. */
   readonly tools: readonly string[]
-  /** Without it the guardrail is about every call of the tools. */
+  /** The condition; if it is missing, the guardrail is about every call of the tools. */
   readonly when?: string
   readonly action: 'require_approval' | 'deny'
   readonly reason: string

@@ -135,7 +135,7 @@ function implies(one: Expression, other: Expression): boolean {
   return listTests(other).every((wanted) => tests.some((test) => isTighter(test, wanted)))
 }
 
-/** As `implies`, and both read exactly the same: they are decidable for the same calls. */
+/** Whether `implies` holds and both read exactly the same, so that they are decidable for the same calls. */
 function impliesInPlace(one: Expression, other: Expression): boolean {
   const [tests, wanted] = [listTests(one), listTests(other)]
   return (

@@ -35,7 +35,7 @@ export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Loosening[
   return runSteps(compareSteps(old, now))
 }
 
-/** As `loosenings`, with a pause after each rule. */
+/** Compares like `loosenings`, with a pause after each rule. */
 export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const loosenings: Loosening[] = []
   for (const part of ['labels', 'classify', 'destinations', 'trust'] as const)

@@ -109,7 +109,7 @@ export function readPolicyTree(text: string, problems: Problems): LocatedNode | 
   return tree
 }
 
-/** As `compile`, with a pause after each rule. */
+/** Compiles like `compile`, with a pause after each rule. */
 export function* compileSteps(
   source: PolicySource,
   options: CompileOptions = {},
@@ -218,7 +218,7 @@ function parseLabelScope(
   return isWide || base?.labelScope === 'principal' ? 'principal' : 'session'
 }
 
-/** By their keys in normal form, see resource-uri.ts. */
+/** The rules for resources by their keys in normal form, see resource-uri.ts. */
 function resourceRules(rules: readonly Rule[], problems: Problems): (readonly [string, Rule])[] {
   const byKey = new Map<string, Rule>()
   for (const rule of rules) {

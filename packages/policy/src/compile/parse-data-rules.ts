@@ -84,7 +84,7 @@ function parseHosts(hosts: readonly LocatedScalar[], problems: Problems): string
   })
 }
 
-/** By name. */
+/** Reads the planted values of a document, by their names. */
 export function parseCanaries(
   document: LocatedMap,
   problems: Problems,

@@ -16,8 +16,8 @@ export interface ProtectionPart {
   readonly when: string
   readonly stops: string
   readonly costs: string
-  /** Of this part alone, on the suite of docs/benchmarks/flows.md: stopped of 223 plain and encoded
-   * attacks, touched of 50 tasks; with the prompt known, and without. */
+  /** What this part alone achieves on the suite of docs/benchmarks/flows.md: how many of 223 plain and encoded
+   * attacks it stops, and how many of 50 tasks it touches; with the prompt known, and without. */
   readonly measured: string
 }
 

@@ -35,7 +35,7 @@ export class EventBlock {
     return this.#end === BLOCK_EVENTS_MAX && !this.#isHalfEmpty
   }
 
-  /** Of a block that is not empty. */
+  /** The time of the first event. The block must not be empty. */
   get firstMs(): number {
     return this.#time(this.#head)
   }
@@ -44,7 +44,7 @@ export class EventBlock {
     return this.#time(this.#end - 1)
   }
 
-  /** Behind the events of the same time. Only if the block is not full. */
+  /** Adds an event after those of the same time. The block must not be full. */
   add(amount: Decimal, atMs: number): void {
     if (this.#end === this.#times.length) this.#reserve()
     let index = this.#end

@@ -55,7 +55,7 @@ export class MemoryCounters implements Counters, LimitUsage {
   readonly #recordedName: ((key: string) => string) | undefined
   /** The counters that were restored, by the name that records have for them. */
   readonly #restored = new Map<string, string>()
-  /** Those that are swept next. */
+  /** The counters that are swept next. */
   #toSweep = this.#counters.entries()
 
   /** `recordedName`: what records write in place of a key, so that it does not show whom it is about. */

@@ -15,9 +15,9 @@ export class SlidingWindow {
   windowMs: number
   sum: Decimal = ZERO
   size = 0
-  /** None of them is empty. */
+  /** The blocks of events, none of which is empty. */
   readonly #blocks: EventBlock[] = []
-  /** Where events are merged next. */
+  /** The index of the block whose events are merged next. */
   #thinned = 0
 
   constructor(windowMs: number) {

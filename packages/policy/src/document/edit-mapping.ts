@@ -45,7 +45,7 @@ export function removeEntry(source: string, map: YAMLMap, pair: Pair): TextEdit 
   return next === undefined ? undefined : { start, end: getRange(next.key)[0], text: '' }
 }
 
-/** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
+/** The offset after the last letter of an entry. The ranges of block mappings reach into the next line. */
 export function endOfEntry(
   source: string,
   { key, value }: Pick<Pair, 'key'> & Partial<Pair>,

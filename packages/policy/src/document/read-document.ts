@@ -21,7 +21,7 @@ export type LocatedScalar = {
   readonly kind: 'scalar'
   readonly at: number
   readonly value: string | number | boolean | null
-  /** As written: the digits of a number, the text of a string. */
+  /** The scalar as it is written: the digits of a number, the text of a string. */
   readonly text: string
   /** Where the content begins: past an opening quote. */
   readonly contentAt: number
@@ -39,7 +39,7 @@ export type LocatedList = {
 export type LocatedMap = {
   readonly kind: 'map'
   readonly at: number
-  /** Behind its last character. */
+  /** The offset after the last character. */
   readonly end: number
   readonly entries: readonly { readonly key: LocatedScalar; readonly value: LocatedNode }[]
 }

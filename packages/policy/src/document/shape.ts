@@ -61,7 +61,7 @@ export interface FormShape {
   readonly help: string
   readonly check?: (text: string) => boolean
   readonly secret?: true
-  /** Of the problem, if it is not that of a name. */
+  /** The code of the problem, if it is not that of a wrong name. */
   readonly code?: string
 }
 
@@ -140,7 +140,7 @@ const TIME = /^\d{4}-\d\d-\d\d(T(?:[01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-
 export const TIME_HELP =
   'write a time like `2027-01-31T18:00:00Z`, or a day, which starts at 00:00 UTC'
 
-/** Undefined if this is no time with a time zone, and no day. */
+/** The milliseconds of a time with a time zone, or of a day; undefined for any other text. */
 export function parseTime(text: string): number | undefined {
   if (!TIME.test(text)) return undefined
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)

@@ -138,7 +138,7 @@ function toKnownTool(tool: string, category: Category | undefined): KnownTool {
     : { definition, category, risk: 'critical' }
 }
 
-/** Without a check for secrets, their absence is unknown. */
+/** Leaves `holdsSecret` out if the call does not say it: then a rule that reads it is undecidable. */
 function toFacts(call: ToolCall, tool: KnownTool): Facts {
   const { principal, session, agent, holdsSecret } = call
   const {

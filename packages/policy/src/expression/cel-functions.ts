@@ -130,7 +130,7 @@ const TIMESTAMP =
 const lengthOf = (list: readonly unknown[]) => BigInt(list.length)
 const entriesOf = (map: object) => BigInt(map instanceof Map ? map.size : Object.keys(map).length)
 
-/** By their signatures; each is called with values of the types that its signature has. */
+/** The functions by their signatures. Each is called with values of the types that its signature has. */
 const IMPLEMENTATIONS: Readonly<Record<string, (...values: never[]) => unknown>> = {
   'sluicePath(string): Path': parsePolicyPath,
   'Path.within(string): bool': isInsideDirectory,

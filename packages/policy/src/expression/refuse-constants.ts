@@ -11,7 +11,7 @@ export function refuseConstants(node: CelNode): void {
   if (node.op === 'map') refuseKeys(node)
 }
 
-/** Of `[].exists(x, …)`. */
+/** Refuses a macro over an empty list, such as `[].exists(x, …)`. */
 export function refuseEmptyList(node: CelNode): void {
   if (node.op !== 'list' || node.args.length > 0) return
   throw new ExpressionError(

@@ -10,7 +10,7 @@ import type { Guardrail, Rule } from './rule.ts'
 /** A rule or guardrail prepared for one tool. */
 export interface PreparedRule<T extends Rule | Guardrail> {
   readonly rule: T
-  /** As in decisions: `house:` precedes the pointer of the base policy's guardrails. */
+  /** The pointer that decisions name: `house:` precedes that of a guardrail of the base policy. */
   readonly pointer: string
   readonly program?: BoundExpression
   /** Its `when` does not fit the declared types of the tool: never decidable. */
@@ -36,7 +36,7 @@ export interface ApplicableRules {
   readonly rules: readonly PreparedRule<Rule>[]
   readonly guardrails: readonly PreparedRule<Guardrail>[]
   readonly base: readonly PreparedRule<Guardrail>[]
-  /** Not enforced: rules by pointer, then guardrails. */
+  /** What is not enforced: the rules by pointer, then the guardrails. */
   readonly shadow: readonly PreparedRule<Rule | Guardrail>[]
   /** What matches and has no effect. */
   readonly aside: readonly { readonly pointer: string; readonly why: string }[]

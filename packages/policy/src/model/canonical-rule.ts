@@ -5,7 +5,7 @@ import { formatDecimal } from '../values/decimal.ts'
 import { type CompiledPolicy, listRules } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
-/** Of a document whose `default` requires approval. */
+/** The canonical text of the requirement if a document's `default` requires approval. */
 export const DEFAULT_SAYS = '["default","require_approval"]'
 
 export function toCanonicalRuleText(rule: Rule | Guardrail): string {

@@ -32,25 +32,25 @@ export interface CompiledPolicy {
   readonly tools: NameMap<Rule>
   readonly resources: NameMap<Rule>
   readonly prompts: NameMap<Rule>
-  /** By name. */
+  /** Sorted by name. */
   readonly guardrails: readonly Guardrail[]
-  /** Its guardrails are among `guardrails`. */
+  /** The level of `protect`; the guardrails that it stands for are among `guardrails`. */
   readonly protect?: ProtectionLevel
-  /** `quiet: reads`, in the base policy as well if there is one. */
+  /** The document says `quiet: reads`, and so does the base policy if there is one. */
   readonly isQuiet: boolean
   readonly labels: NameMap<readonly string[]>
-  /** Whose labels rules see. */
+  /** Whether rules see the labels of this session or of all sessions of the principal. */
   readonly labelScope: 'session' | 'principal'
   readonly classify: NameMap<Category>
-  /** What arguments are, over what their names say. */
+  /** The role of arguments that the document declares; it replaces the role that their names suggest. */
   readonly destinations: NameMap<readonly (readonly [path: string, role: ArgumentRole])[]>
-  /** Fields of answers that nobody else can choose. */
+  /** The fields of answers whose values no outsider can choose. */
   readonly trust: NameMap<AnswerTrust>
-  /** What comes back. */
+  /** The rules for answers. */
   readonly answers: NameMap<AnswerRule>
-  /** Hosts that arguments may name. */
+  /** The hosts that arguments of a tool may name. */
   readonly egress: NameMap<readonly string[]>
-  /** Planted values by name. */
+  /** The planted values, by their names. */
   readonly canaries: ReadonlyMap<string, string>
   readonly base?: CompiledPolicy
   readonly scopes: WeakMap<KnownTool, ApplicableRules>
@@ -65,7 +65,7 @@ export function listCanaries(policy: CompiledPolicy): ReadonlyMap<string, string
   return joinCanaries(policy)
 }
 
-/** Of a policy with a base policy. One object per policy: derived values are cached by identity. */
+/** The canaries of a policy and its base policy, one object for each policy: derived values are cached by identity. */
 const joinCanaries = memoizeFor(
   ({ base, canaries }: CompiledPolicy): ReadonlyMap<string, string> =>
     new Map([...(base as CompiledPolicy).canaries, ...canaries]),
@@ -126,7 +126,7 @@ export class NameMap<T> {
     return this.#exact.size + this.#globs.length
   }
 
-  /** By key, in an order that does not depend on how they were written. */
+  /** Returns all entries sorted by key: the order does not depend on how they were written. */
   entries(): [string, T][] {
     const globs = this.#globs.map(({ glob, value }): [string, T] => [glob.key, value])
     return [...this.#exact, ...globs].sort(([one], [other]) => (one < other ? -1 : 1))

@@ -37,7 +37,7 @@ export interface Limit {
   readonly reads: readonly { readonly path: readonly string[]; readonly at: number }[]
   /** The counter's name: rule, kind, window, per and amount, but neither `max` nor order. */
   readonly id: string
-  /** For people: `10 in 60s per session`. */
+  /** The limit as people read it, such as `10 in 60s per session`. */
   readonly text: string
   /** Cached keys, by what `per` names. */
   readonly keys: Map<string, string>

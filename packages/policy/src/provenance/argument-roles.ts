@@ -9,7 +9,7 @@ function rank(role: ArgumentRole): number {
   return ARGUMENT_ROLES.length - ARGUMENT_ROLES.indexOf(role)
 }
 
-/** Of several words for one argument the strictest counts. */
+/** Joins the roles of lists. If several lists name an argument, the strictest role counts. */
 export function joinRoles(
   lists: readonly (readonly (readonly [path: string, role: ArgumentRole])[])[],
 ): ArgumentRoles | undefined {
@@ -50,7 +50,7 @@ function rankWithout(path: string, roles: ArgumentRoles | undefined): number {
   }
 }
 
-/** Of the argument, or of the innermost object around it that is named. */
+/** The role of the argument, or of the innermost object around it that has one. */
 function findRole(path: string, roles: ArgumentRoles | undefined): ArgumentRole | undefined {
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('.'))) {
     const found = roles?.get(at)

@@ -18,7 +18,7 @@ export const TRUSTED = 64
 /** A call of the session brought it before any answer had it. */
 export const OWN = 128
 
-/** Of the call that was answered. */
+/** The call that was answered. */
 export interface AnswerSource {
   /** The tool, as `server/name`. */
   readonly tool?: string | undefined
@@ -36,7 +36,7 @@ export interface AnswerSource {
 
 export const ORDINARY: AnswerSource = { isSteered: false, trust: [], echoes: [] }
 
-/** Of a field in an answer with text, or of a steered call. */
+/** The origin of a field in an answer with text, or of a steered call. */
 export function toFieldOrigin(flags: number): Origin | undefined {
   if ((flags & SHARED_FIELD) !== 0) return 'shared field'
   if ((flags & WRITTEN_FIELD) !== 0) return 'written field'
@@ -51,7 +51,7 @@ export function fieldFlag(words: number, { isSteered, trust }: AnswerSource): nu
   return words > 0 ? SHARED_FIELD : FIELD
 }
 
-/** Of a value in a field that the policy trusts. */
+/** The flag of a value in a field that the policy trusts. */
 export function trustFlag(
   word: TrustWord | undefined,
   { kind, whole }: ValueReading,

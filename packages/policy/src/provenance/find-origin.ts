@@ -31,7 +31,7 @@ export function findOrigin(tables: ProvenanceTables, reading: ValueReading): Ori
   return standsIn(tables.hash, tables.answers, host ?? whole) === 0 ? 'nowhere' : 'prose'
 }
 
-/** Of a path that is made of parts, each of which is known: what the less trusted of them is. */
+/** The origin of a path that is made of known parts: that of the least trusted part. */
 function originOfJoined(tables: ProvenanceTables, whole: string): Origin | undefined {
   const named = originOfNamed(tables, whole)
   if (named !== undefined) return named

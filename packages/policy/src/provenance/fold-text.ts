@@ -7,7 +7,7 @@ const LONG_MARKS = /(\p{M}{8})\p{M}+/gu
 const IDEOGRAPHIC_STOP = '\u3002'
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
-/** To fold it is to write it in lower case. */
+/** Whether a text is printable ASCII: then folding only writes it in lower case. */
 export function isPlainAscii(text: string): boolean {
   return PLAIN.test(text)
 }
@@ -18,7 +18,7 @@ export function foldText(text: string): string {
   return plain.replaceAll(IDEOGRAPHIC_STOP, '.').toLowerCase()
 }
 
-/** Of ASCII: letters and digits. */
+/** 1 for the letters and digits of ASCII. */
 const ASCII_WORD = new Uint8Array(128)
 for (const [first, last] of ['09', 'az', 'AZ'])
   ASCII_WORD.fill(1, (first as string).charCodeAt(0), (last as string).charCodeAt(0) + 1)

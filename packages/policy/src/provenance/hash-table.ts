@@ -15,8 +15,8 @@ const SCALE = 2 ** -32
 
 export class HashTable {
   #slots = 0
-  /** Of each slot both halves of the hash, then the number of the answer with the flags; 0 is an empty
-   * slot. Side by side: an entry mostly costs one access to memory. */
+  /** The slots: both halves of the hash, then the number of the answer with the flags; 0 is an empty slot. They are
+   * side by side, so that an entry mostly costs one access to memory. */
   #words: Uint32Array = new Uint32Array(0)
   /** Entries at which it grows. */
   #countMax = 0
@@ -132,7 +132,7 @@ export class HashTable {
     return words
   }
 
-  /** Undefined if these are not the words of a table. */
+  /** The table that the words are; undefined if they are not those of a table. */
   static fromWords(words: Uint32Array): HashTable | undefined {
     const count = (words.length - HEAD_WORDS) / 3
     if (!Number.isInteger(count) || count < 0 || count > PROVENANCE_ENTRIES_MAX + 1)
@@ -181,7 +181,7 @@ export class HashTable {
     this.#rebuild(this.#slots, newestDropped)
   }
 
-  /** Without what the answers up to `dropped` held; numbers start again after it. */
+  /** Makes the table again without what the answers up to `dropped` held; numbers start again after it. */
   #rebuild(slots: number, dropped: number): void {
     const old = this.#words
     this.#slots = slots

@@ -24,7 +24,7 @@ export function isThisMachine({ kind, host = '' }: ValueReading): boolean {
 
 const THIS_MACHINE = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
 
-/** By its checksum; a wallet has letters and digits enough. */
+/** Whether a text is an account by its checksum, or a wallet, which has letters and digits enough. */
 function isAccount(compact: string): boolean {
   if (/^[a-z]{2}\d{2}[a-z0-9]{10,30}$/.test(compact)) return isIban(compact)
   return /^\d+$/.test(compact) ? /^[3-6]\d{12,18}$/.test(compact) && isLuhn(compact) : true

@@ -56,5 +56,5 @@ export const PATH_PARTS_MAX = 16
 export const ANSWERS_REMEMBERED_MAX = 256
 /** Length of a text that `last(...)` can read of an answer, or find it by. A longer one is unknown. */
 export const ANSWER_VALUE_LENGTH_MAX = 256
-/** For how long `last(...)` knows an answer: one hour. Then the call has to be made again. */
+/** How long `last(...)` knows an answer: one hour. Then the call has to be made again. */
 export const ANSWER_AGE_MS_MAX = 3_600_000

@@ -38,7 +38,8 @@ const ROLE_NAMES = Object.keys(ROLES) as (keyof typeof ROLES)[]
 /** Names that are remembered. */
 export const NAMES_MAX = 4_096
 
-/** By the last word that says anything, whatever its number: `email_body2` is a body, `body_email` an e-mail. */
+/** The role that a name suggests by its last word that says anything, whatever its number: `email_body2` is a body,
+ * `body_email` an e-mail. */
 export const getRole = memoize(
   (name): ValueRole => findRole(splitName(name.replace(/\d{1,4}$/, ''))),
   NAMES_MAX,

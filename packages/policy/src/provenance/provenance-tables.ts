@@ -16,9 +16,9 @@ export const ASKED = 6
 export class ProvenanceTables {
   /** Each value is hashed once, into `low` and `high`, for both tables. */
   readonly hash: Hasher
-  /** Of fields and of the prose of answers. */
+  /** The values of fields and of the prose of answers. */
   readonly answers: HashTable
-  /** Of what the user wrote, and of values that a call had before anything was read. */
+  /** The values that the user wrote, and those that a call had before anything was read. */
   readonly prompt: HashTable
 
   constructor(hash: Hasher, answers: HashTable, prompt: HashTable) {

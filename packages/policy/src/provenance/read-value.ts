@@ -127,7 +127,7 @@ function mayBeAccount(length: number, digits: number): boolean {
   return length >= 8 && (digits >= 6 || length >= 26)
 }
 
-/** Undefined unless exactly one shape is left. */
+/** The reading if exactly one shape is left; otherwise undefined. */
 function toSimpleReading(
   shapes: number,
   text: string,
@@ -168,7 +168,7 @@ function collapse(text: string): string {
   return /\s\s|[\t\n\r]/.test(text) ? text.replace(/\s+/g, ' ') : text
 }
 
-/** Without quotes, brackets and punctuation around it. */
+/** Removes the quotes, brackets and punctuation around a text. */
 export function trimEdges(text: string): string {
   let start = 0
   let end = text.length
@@ -377,7 +377,7 @@ const INNER_COMMAND = /[ \t'"=](?:curl|wget|ncat|netcat)[ \t](?=-|[^\s.:/$]*[.:/
 const INNER_COMMANDS = new RegExp(INNER_COMMAND, 'g')
 /** The dot between an expansion of the shell and the rest of a host: `$(cat x).example.com`. */
 const EXPANDED_LABEL = /([)}`'"])\.(?=[\w-]+\.)/g
-/** Without one of these a token is neither an e-mail nor a URL nor an account. */
+/** A token that has none of these is neither an e-mail nor a URL nor an account. */
 const ADDRESS_MARK = /[@:?\\\d]|\/\/|www\./
 /** A line of a shell that talks to a host: its arguments may be bare hosts. */
 const COMMAND =

@@ -11,7 +11,7 @@ import type { Answer } from './write-answer.ts'
 
 /** What was called, and what the policy says of its answers. */
 export interface AnsweredCall extends Pick<CheckedCall, 'args' | 'inputSchema'> {
-  /** Undefined for a notification, a resource and a prompt. */
+  /** The tool; undefined for a notification, a resource and a prompt. */
   readonly name?: string | undefined
   readonly server?: string | undefined
   readonly trust?: AnswerTrust | undefined

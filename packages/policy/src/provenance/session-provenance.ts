@@ -82,7 +82,7 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#revision += this.#countChanges() - before
   }
 
-  /** Undefined if it cannot have been stored so. */
+  /** The provenance that was stored; undefined if it cannot have been stored so. */
   static fromStored(stored: StoredProvenance): SessionProvenance | undefined {
     const table = HashTable.fromWords(stored.table)
     const prompt = HashTable.fromWords(stored.prompt)

@@ -13,9 +13,9 @@ export interface ProvenanceAddition {
   readonly hasProse: boolean
   /** The tool of the last answer in it, as `server/name`; undefined if that is not known. */
   readonly tool?: string | undefined
-  /** Of answers: the words of a `HashTable`. */
+  /** The words of the `HashTable` of answers. */
   readonly table: Uint32Array
-  /** Of prompts. */
+  /** The words of the `HashTable` of prompts. */
   readonly prompt: Uint32Array
 }
 

@@ -8,8 +8,9 @@ import { ANSWER_DEPTH_MAX } from './limits.ts'
 
 /** The paths of a list, by their parts. */
 export interface TrustTree {
-  /** Of a value here, and of the names of its members. */
+  /** The word of `trust` for a value here; undefined if the policy has none. */
   readonly word: TrustWord | undefined
+  /** The word for the names of the members of an object here. */
   readonly keys: TrustWord | undefined
   readonly members: ReadonlyMap<string, TrustTree>
   readonly any: TrustTree | undefined
@@ -18,7 +19,7 @@ export interface TrustTree {
 /** Made once for an entry of the policy. */
 export const treeOf = memoizeFor(growTree)
 
-/** Of several paths that lead to one field, `address` counts. */
+/** Makes the tree of paths. If several paths lead to one field, `address` counts. */
 function growTree(fields: readonly TrustedField[]): TrustTree {
   const wordOf = (list: readonly TrustedField[]) =>
     list.find(({ word }) => word === 'address')?.word ?? list[0]?.word

@@ -24,7 +24,7 @@ export interface ArgumentLeaf {
   readonly text: string
   readonly parent: ArgumentPlace
   readonly key: string | number
-  /** Of the argument or member that holds it. */
+  /** The name of the argument or member that holds the value. */
   readonly name: string
   readonly role: ValueRole
   /** The tool declares which words it takes. */

@@ -43,7 +43,7 @@ export function latin1(bytes: Uint8Array): string {
 }
 
 const CHUNK_BYTES = 8_192
-/** By character code, -1 for what is none; `-` and `_` are `+` and `/` of the other alphabet. */
+/** The value of each character code, -1 for other characters; `-` and `_` are `+` and `/` of the other alphabet. */
 const BASE64_VALUES = new Int8Array(0x1_0000).fill(-1)
 for (const [value, letter] of [
   ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
@@ -52,7 +52,7 @@ for (const [value, letter] of [
 BASE64_VALUES['-'.charCodeAt(0)] = 62
 BASE64_VALUES['_'.charCodeAt(0)] = 63
 
-/** Of either alphabet. */
+/** Whether a character code is a letter of either alphabet. */
 export function isBase64Letter(code: number): boolean {
   return (BASE64_VALUES[code] as number) >= 0
 }

@@ -16,7 +16,7 @@ export interface EncodedRun {
   readonly end: number
 }
 
-/** Of base64 or hex: a shorter run is a word. */
+/** The least length of base64 or hex: a shorter run counts as a word. */
 const RUN_CHARS_MIN = 24
 /** Eight bytes. */
 const BINARY_BEGINS = /\b[01]{8}(?: [01]{8}){7}\b/g
@@ -69,7 +69,7 @@ function findBinary(text: string, from: number): number {
   return BINARY_BEGINS.exec(text)?.index ?? text.length
 }
 
-/** Behind what the sticky `pattern` matches at `from`. */
+/** The offset after what the sticky `pattern` matches at `from`. */
 function skip(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from
   return pattern.test(text) ? pattern.lastIndex : from

@@ -52,7 +52,8 @@ const CARRIERS: readonly (readonly [base: bigint, bits: bigint, behind: bigint])
   [0x2002n << 112n, 16n, 80n],
 ]
 
-/** For an address with or without brackets, as a resolver or a URL writes it. What is none is special. */
+/** The zone of an address, with or without brackets, as a resolver or a URL writes it. A text that is no address is
+ * `special`. */
 export function getZone(address: string): AddressZone {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/s, '')
   const v4 = parseV4(bare)
@@ -104,7 +105,7 @@ export function parseV6(text: string): number[] | undefined {
   return [...head, ...zeros, ...(tail ?? [])].map((part) => Number.parseInt(part, 16))
 }
 
-/** As RFC 5952 spells it: the first longest run of zeros, of two groups or more, becomes `::`. */
+/** Spells an address like RFC 5952: the first longest run of zeros, of two groups or more, becomes `::`. */
 export function spellV6(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(':')
   for (const run of ZERO_RUNS) {

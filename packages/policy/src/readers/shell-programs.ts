@@ -170,7 +170,7 @@ const READS_MORE: readonly (readonly [programs: ReadonlySet<string>, word: RegEx
   [toWordSet('ps'), /^[a-zA-Z]*e/],
 ]
 
-/** With these the first operand is no pattern. */
+/** If one of these options is given, the first operand is no pattern. */
 const GIVES_PATTERN = /^-e|^--regexp(?:=|$)|^--files$/
 const HELP = /^(?:--help|--version|-h)$/
 const DECLARING = toWordSet('export declare typeset local readonly set')

@@ -13,7 +13,7 @@ export interface ShellReading {
   readonly uncertainHosts: string | undefined
   readonly commands: readonly string[]
   readonly lines: readonly string[]
-  /** Those of the lines that may do more than read. */
+  /** The lines that may do more than read. */
   readonly changes: readonly string[]
   readonly paths: readonly string[]
   readonly writes: readonly string[]
@@ -38,7 +38,7 @@ export interface ShellReading {
 }
 
 export interface StartedProgram {
-  /** Undefined for a wrapper with a command of its own, such as `sudo`. */
+  /** The words of the command; undefined for a wrapper with a command of its own, such as `sudo`. */
   readonly words: readonly ShellWord[] | undefined
   /** A pipe brings its input. */
   readonly isFed: boolean
@@ -47,7 +47,7 @@ export interface StartedProgram {
 /** What the reader found in the text. */
 export interface ShellParts {
   readonly started: readonly StartedCommand[]
-  /** Those of the started commands that may do more than read. */
+  /** The started commands that may do more than read. */
   readonly changing: readonly StartedCommand[]
   readonly programs: readonly StartedProgram[]
   readonly forms: ReadonlySet<string>
@@ -175,7 +175,7 @@ function toLine({ path, rest }: StartedCommand): string {
   return [...path, ...rest.map(({ text }) => text)].join(' ')
 }
 
-/** Without `.` and `..`, unless an expansion may be anything. */
+/** Joins two paths and resolves `.` and `..`, unless the path has an expansion, which may be anything. */
 export function joinPath(directory: string, path: string): string {
   const joined = directory === '' || /^[/~$]/.test(path) ? path : `${directory}/${path}`
   if (/[$`]/.test(joined)) return joined

@@ -11,7 +11,7 @@ export interface OwnVariable {
   readonly to: number
 }
 
-/** Those of a script, but for scripts in it, such as `$(…)`. */
+/** The variables that a script itself sets, without those of scripts in it, such as `$(…)`. */
 export function listOwnVariables(script: Script): OwnVariable[] {
   return listOfNode(script)
 }

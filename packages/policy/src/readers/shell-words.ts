@@ -4,7 +4,7 @@
 import type { Word, WordPart } from 'unbash'
 
 export interface ShellWord {
-  /** Without quotes. Expansions and patterns stand as they are written; `$HOME` is `~`. */
+  /** The word without quotes. Expansions and patterns are as they are written; `$HOME` is `~`. */
   text: string
   /** The program receives exactly `text`. */
   isExact: boolean

@@ -62,7 +62,7 @@ export function multiplyDecimal(a: Decimal, b: Decimal): Decimal {
   return { units: a.units * b.units, scale: a.scale + b.scale }
 }
 
-/** Below zero, zero or above zero, as `a` is less than, equal to or greater than `b`. */
+/** Returns a number below zero, zero or above zero if `a` is less than, equal to or greater than `b`. */
 export function compareDecimal(a: Decimal, b: Decimal): number {
   const scale = Math.max(a.scale, b.scale)
   const left = atScale(a, scale)

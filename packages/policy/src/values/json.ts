@@ -87,7 +87,7 @@ export function listObjects(value: JsonValue | undefined): JsonObject[] {
 
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/
 
-/** As JSON.stringify, without calling it for a text in which nothing has to be escaped. */
+/** Quotes a text like JSON.stringify, which is only called if something has to be escaped. */
 export function quoteJson(text: string): string {
   return PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text)
 }

@@ -8,7 +8,7 @@ import type { ExpressionVariable } from '../expression-variables.ts'
 import { celType, type DeclaredType } from './declared-types.ts'
 
 export interface BoundVariable extends ExpressionVariable {
-  /** For arguments: the declared type. */
+  /** The declared type, if the variable is an argument. */
   readonly declared: DeclaredType
   /** How many uses outside macros walk the value, and the sum of their weights. */
   readonly walks: number

@@ -36,13 +36,13 @@ export interface EvaluationContext {
   readonly facts: Facts
   readonly now: Instant
   readonly category: Category
-  /** Undefined while a list is built. */
+  /** The arguments; undefined while a list is built. */
   readonly args: JsonObject | undefined
   /** Where arguments of the tool go; undefined if nothing says it. */
   readonly flow?: ArgumentFlow | undefined
   /** What arguments of the tool are, if `destinations` says it. */
   readonly roles?: ArgumentRoles | undefined
-  /** For proofs: assumed results of conditions. */
+  /** The results of conditions that a proof assumes. */
   readonly assumed: ReadonlyMap<BoundExpression, ConditionResult> | undefined
 }
 
@@ -166,7 +166,7 @@ function callValue({ path: [name] }: BoundVariable, situation: EvaluationContext
   return facts.holds?.(name as NumberKind)
 }
 
-/** Undefined without an agent or a tool: then reading it fails, as in CEL. */
+/** The value of a fact; undefined if the call has no agent or no tool: then reading it fails, as in CEL. */
 function factValue(
   variable: BoundVariable,
   situation: EvaluationContext,
@@ -224,13 +224,13 @@ function sessionValue(
   }
 }
 
-/** Undefined if it is not known. */
+/** The field of the last answer; undefined if it is not known. */
 function lastValue(variable: BoundVariable, situation: EvaluationContext, walk: ArgumentWalk) {
   const found = findLast(variable.last as LastRead, situation)
   return typeof found === 'string' ? undefined : walk.convert(variable, found.value)
 }
 
-/** Undefined if it is not known: what was dropped could matter. */
+/** The result of a function of the past; undefined if it is not known, because what was dropped could matter. */
 function evaluatePast(
   [name, first = '', second = '']: readonly string[],
   past: PastCalls | undefined,

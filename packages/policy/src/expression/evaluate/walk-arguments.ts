@@ -160,7 +160,7 @@ function tooMany(entries: number): UndecidableError {
 
 const INT_MAX = 2n ** 63n
 
-/** Undefined if it is no integer of 64 bits. */
+/** The integer that a number is; undefined if it is no integer of 64 bits. */
 function toWhole(value: number | ExactNumber): bigint | undefined {
   const isWhole =
     typeof value === 'number' ? Number.isInteger(value) : /^-?\d{1,19}$/.test(value.text)

@@ -11,7 +11,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
 
 export class PolicyEmail {
-  /** As written: only the receiving server knows whether it is case-sensitive. */
+  /** The local part as it is written: only the receiving server knows whether it is case-sensitive. */
   readonly local: string
   readonly domain: string
 

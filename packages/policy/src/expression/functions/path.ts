@@ -200,12 +200,12 @@ function clearName(piece: string, root: string, top: string | undefined): string
   return piece
 }
 
-/** As the most lenient file systems compare it. */
+/** The form of a segment that the most lenient file systems compare. */
 function lenientName(segment: string): string {
   return windowsName(fold(segment))
 }
 
-/** As Windows opens it: no stream after a colon, no dots and spaces at the end. */
+/** The name that Windows opens: without a stream after a colon, and without dots and spaces at the end. */
 function windowsName(segment: string): string {
   const name = beforeColon(segment)
   let end = name.length

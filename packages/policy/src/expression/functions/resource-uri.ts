@@ -15,7 +15,7 @@ interface UriParts {
   /** Host and port; undefined if the URI has no authority. */
   readonly host: string | undefined
   readonly path: string
-  /** With the `?` before it; empty if there is none. */
+  /** The query with the `?` before it; empty if there is none. */
   readonly query: string
 }
 

@@ -53,7 +53,7 @@ function normaliseName(written: string): string {
   return labels.map(toAscii).join('.')
 }
 
-/** As inet_aton and browsers read it: `127.1`, `0x7f.1`, `2130706433` and `0177.0.0.1` are one. */
+/** Reads an address like inet_aton and browsers: `127.1`, `0x7f.1`, `2130706433` and `0177.0.0.1` are one. */
 function dottedQuad(labels: readonly string[]): string | undefined {
   const numbers = labels.map(readNumber)
   const last = numbers.pop() as number
@@ -103,7 +103,7 @@ function toAscii(label: string): string {
   return `xn--${output}`
 }
 
-/** Of a pattern, see resource-uri.ts. */
+/** Whether a code point is a wildcard of a pattern, see resource-uri.ts. */
 function isWildcard(point: number): boolean {
   return point === 0xe000 || point === 0xe001
 }

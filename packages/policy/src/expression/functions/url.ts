@@ -32,7 +32,7 @@ const PRIVATE_NAME =
 export class PolicyUrl {
   readonly scheme: string
   readonly host: string
-  /** As written, or the scheme's default; null if the scheme has none. */
+  /** The port as it is written, or the scheme's default; null if the scheme has none. */
   readonly port: number | null
   readonly inside: boolean
 
