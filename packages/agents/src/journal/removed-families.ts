@@ -11,7 +11,8 @@ export const LAST_REMOVED = `coalesce((SELECT CAST(value AS BIGINT) FROM setting
 
 type Run = (sql: string, ...values: Value[]) => void
 
-/** After the last agent of it was removed; of any other family nothing changes. */
+/** Notes when the last agent of a family was removed, and forgets families that are too old or too many. Changes
+ * nothing if the family still has agents. */
 export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs: number): void {
   const gone = 'family = $1 AND members <= 0'
   run(

@@ -50,14 +50,14 @@ interface IndexingOptions {
   readonly stepRecords: number
   /** The records of all gates that share a store are read, in place of those of this one. */
   readonly isMerged?: boolean
-  /** What is known to be missing there. */
+  /** What is known to be missing in the merged records. */
   readonly following?: { readonly behind: number; readonly why: string | undefined } | undefined
 }
 
 interface Searched {
-  /** The newest records, so many, were not searched: they are being indexed. 0 if all were. */
+  /** How many of the newest records were not searched, because they are being indexed. */
   readonly behind: number
-  /** Where gates share a store: why records may be missing. */
+  /** Why records may be missing, if gates share a store. */
   readonly notFollowed?: string
 }
 
@@ -68,7 +68,7 @@ export interface LedgerPage extends Searched {
   readonly next: number | null
   /** Only calls up to this time were searched for the text: `next` goes on from there. */
   readonly searchedToMs?: number
-  /** So many values were looked at for a part of a page in the order of a value: `next` goes on. */
+  /** How many values were read for a page that is sorted by a value and not complete: `next` goes on from there. */
   readonly looked?: number
 }
 

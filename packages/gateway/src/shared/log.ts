@@ -14,10 +14,11 @@ export type Log = (
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** No key that is worth masking is longer. */
+/** The longest secret that is masked: so much more is read than is shown, as a secret that is cut is not found. */
 const SECRET_LENGTH_MAX = 4_096
 
-/** Cut, without secrets, and with no character in it that could rewrite a terminal or a log line. */
+/** Makes a foreign line safe to log: shortens it, masks secrets, and replaces characters that could rewrite a
+ * terminal or a log line. */
 export function shorten(line: string, lengthMax: number): string {
   // Masked first: half a secret has no shape.
   const masked = maskLine(line.slice(0, lengthMax + SECRET_LENGTH_MAX))
@@ -26,8 +27,8 @@ export function shorten(line: string, lengthMax: number): string {
 }
 
 /**
- * For lines that a peer causes by its messages, one each: so many that they fill a disk and hide what
- * else is logged. Further ones are counted, and the next line says how many.
+ * Limits the rate of lines that a peer causes by its messages: without a limit they fill a disk and hide what
+ * else is logged. Lines above the rate are counted, and the next line says how many there were.
  */
 export function limitLog(log: Log, nowMs = () => performance.now()): (text: string) => void {
   const bucket = new TokenBucket(MESSAGE_LOG_LINES_PER_SECOND, nowMs())

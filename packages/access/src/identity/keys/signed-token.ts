@@ -24,12 +24,12 @@ export class SignedToken {
     return this.#prefix + Buffer.concat([this.#mac(payload), payload]).toString('base64url')
   }
 
-  /** Undefined if it was not created here. */
+  /** The values that the token was made with; undefined if this installation has not made it. */
   read(text: string): readonly JsonValue[] | undefined {
     if (!text.startsWith(this.#prefix) || text.length > SEALED_LENGTH_MAX) return undefined
     const encoded = text.slice(this.#prefix.length)
     const bytes = Buffer.from(encoded, 'base64url')
-    // One text for each: the same bytes in another spelling would be another one to who counts uses.
+    // Base64url can spell the same bytes differently: that would be a second token to a caller that counts uses.
     if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== encoded) return undefined
     const payload = bytes.subarray(MAC_BYTES)
     if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(payload))) return undefined

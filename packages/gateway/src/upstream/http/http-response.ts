@@ -1,6 +1,6 @@
-// The strict reader of HTTP/1.1 responses, piece by piece as they come. What two readers could take
-// for two lengths (both kinds of it, doubled ones, bare line feeds, folded lines) is a fault that ends
-// the connection: the next answer on it would be anybody's. Used by the connections of this folder.
+// The strict reader of HTTP/1.1 responses, which takes them in pieces. A response that two readers could give two
+// lengths (both headers for it, a doubled one, bare line feeds, folded lines) is an error and ends the connection:
+// otherwise its rest could be taken for the next response. Used by the connections of this folder.
 
 import { Buffer } from 'node:buffer'
 import { CachedHead, flat } from '../../shared/cached-http-head.ts'
@@ -13,11 +13,11 @@ import {
 export interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
-  /** With all that came behind it: `staysOpen` if that is nothing, and the connection may carry
-   * another request. */
+  /** The response is complete. `staysOpen`: the connection may carry another request, and nothing has been
+   * received after the response. */
   onEnd(staysOpen: boolean): void
-  /** In place of the three, where it came at once with a head as one before, and the connection may
-   * carry another request. The body is text where it is all ASCII. */
+  /** Replaces the three others for a response that is received at once and whose head equals the last one but for
+   * the length. The connection may carry another request. The body is a text if it is ASCII. */
   onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void
 }
 
@@ -36,21 +36,21 @@ type State = 'head' | 'counted' | 'size' | 'chunk' | 'chunk end' | 'trailer' | '
 export class ResponseReader {
   readonly #events: ResponseEvents
   #state: State = 'head'
-  /** Of a head or a line that is not whole yet. */
+  /** The beginning of a head or a line whose end has not been received. */
   #buffered: Buffer | undefined
   #left = 0
   #interim = 0
   #trailerBytes = 0
   #staysOpen = false
   #isWhole = false
-  /** The last head whose like may come again. */
+  /** The last head; the next response often has the same one, but for its length. */
   #cachedHead: KnownHead | undefined
 
   constructor(events: ResponseEvents) {
     this.#events = events
   }
 
-  /** For the next response on the same connection. */
+  /** Prepares for the next response on the same connection. */
   begin(): void {
     this.#state = 'head'
     this.#buffered = undefined
@@ -64,7 +64,7 @@ export class ResponseReader {
     this.#state = 'over'
   }
 
-  /** Throws if it is no response, or more than one. */
+  /** Takes the next bytes. Throws if they are not a response, or if they belong to a second one. */
   push(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length && this.#state !== 'over') at = this.#step(chunk, at)
@@ -73,7 +73,8 @@ export class ResponseReader {
     this.#events.onEnd(this.#staysOpen && at === chunk.length)
   }
 
-  /** The server ended the connection: the end of some bodies, and the breaking off of all others. */
+  /** The server has closed the connection. Returns true if that is the end of the body, as of one without a
+   * length; false if the response was cut off. */
   finish(): boolean {
     if (this.#state !== 'to the end') return false
     this.stop()
@@ -81,8 +82,8 @@ export class ResponseReader {
     return true
   }
 
-  /** Instead of `push`: the first `bytes` of `received` where they are a whole response with a head as
-   * the last one's, and nothing behind it. False if they are not that, and nothing has been taken. */
+  /** The fast path of `push`: takes the first `bytes` of `received` if they are exactly one response and its head
+   * equals the last one but for the length. Otherwise it takes nothing and returns false. */
   takeWhole(received: Buffer, bytes: number): boolean {
     const known = this.#cachedHead
     if (known === undefined || this.#state !== 'head' || this.#buffered !== undefined) return false
@@ -97,7 +98,7 @@ export class ResponseReader {
     return true
   }
 
-  /** Takes what it can from `at` on, and says where it came to. */
+  /** Takes what it can from `at` on, and returns the offset after it. */
   #step(chunk: Buffer, at: number): number {
     if (this.#state === 'head') return this.#takeHead(chunk, at)
     if (this.#state === 'to the end') {
@@ -204,7 +205,8 @@ interface KnownHead {
   readonly same: CachedHead
 }
 
-/** Undefined if the head does not state one length. A status without a body has none, whatever the header says. */
+/** The head to compare the next one with; undefined if it does not state exactly one length. A status without a body
+ * has none, whatever the header says. */
 function knownHead(text: string, status: number, headers: ResponseHeaders): KnownHead | undefined {
   if (status === 204 || status === 304) return undefined
   const length = headers['content-length']
@@ -227,11 +229,11 @@ const READ = [
 ] as const
 /** Headers that are used. Any other is only checked for valid syntax. */
 export type ResponseHeaders = Partial<Record<(typeof READ)[number], string>>
-/** Names as servers spell them, with what they are; the others are looked at each time. */
+/** The headers that names mean, as servers spell them; names beyond the bound are looked up each time. */
 const spelt = new Map<string, keyof ResponseHeaders | undefined>()
 const SPELT_MAX = 1_000
 
-/** What is there twice is joined, so that it equals nothing that was asked for. */
+/** Reads the headers that are used. A header that is there twice gets both values, which no comparison accepts. */
 function readHeaders(text: string, from: number): ResponseHeaders {
   const headers: ResponseHeaders = {}
   for (let start = from; start < text.length; ) {

@@ -1,6 +1,6 @@
-// What a client has told a server that another process of the server has to be told again, so that the session
-// goes on in it: `initialize`, the log level and subscriptions. Repeats it, and says whether the session needs the
-// process that it has: what is open there, and tasks that live in it.
+// Remembers what a client has sent to a server's process and what the next process must be sent again, so that the
+// session goes on there: `initialize`, the log level and subscriptions. Also says whether the session needs its present
+// process: because requests or subscriptions are open there, or because tasks run in it.
 
 import { LruMap } from '@sluice/policy/structures/lru-map'
 import type { JsonRpcResponse, RequestId } from '@sluice/protocol/message'
@@ -30,14 +30,14 @@ export class SessionReplay {
   #lastId = 0
   #level: OutboundRequest | undefined
   readonly #subscriptions = new LruMap<string, OutboundRequest>(LISTEN_RESOURCES_MAX)
-  /** Open subscriptions of a stateless client: what they wait for comes from the process. */
+  /** Open subscriptions of a stateless client, which only the present process can answer. */
   readonly listens = new Map<RequestId, QueuedMessage>()
-  /** Requests that the process has and has not answered, but for subscriptions. */
+  /** Requests that the process has not answered, without subscriptions. */
   readonly open = new SmallMap<RequestId, true>()
   /** Tasks live in the process: it stays as long as the session. */
   #hasTasks = false
 
-  /** `isProcess`: what needs the process is noted too. */
+  /** `isProcess`: the server is a process, so it is also noted what needs that process. */
   constructor(isProcess: boolean) {
     this.#isProcess = isProcess
   }
@@ -98,13 +98,13 @@ export class SessionReplay {
       if (subscription.id === id) this.#subscriptions.delete(uri)
   }
 
-  /** What lived in the process is gone with it. */
+  /** Forgets the tasks and requests of a process that has ended. */
   processEnded(): void {
     this.#hasTasks = false
     this.open.clear()
   }
 
-  /** A request of the client as one of the gate's own, with an id that no client uses. */
+  /** Makes a request of the client one of the gate's own, with an id that no client uses. */
   asOwn(passing: OutboundRequest, isRepeated = true): OwnRequest {
     const id = `again-${++this.#lastId}`
     const text = writeRequest(id, passing.method, passing.params?.text)
