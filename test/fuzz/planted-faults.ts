@@ -85,7 +85,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
     },
     {
       file: 'packages/policy/src/expression/evaluate/evaluate.ts',
-      find: 'return undecidable(nameVariables(describeFailure(error), program, situation))',
+      find: 'return describeUndecided(describeFailure(error), program, situation)',
       put: 'throw error',
     },
   ],

@@ -342,7 +342,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       })
 
       test('the home directory of somebody else', async () => {
-        const made = process.getuid?.() === 0 ? [mkdtempSync('/home/sluice-box-')] : []
+        const made = process.getuid?.() === 0 ? [mkdtempSync(join('/home', 'sluice-box-'))] : []
         try {
           for (const name of readdirSync('/home'))
             await expect(begin(join('/home', name))).rejects.toMatchObject(refuse('is no project'))

@@ -69,7 +69,7 @@ function percent(share: number): string {
   return (100 * share).toFixed(1)
 }
 
-/** The tools on which rules and labels differ in a fact, for whoever writes rules on the first half. */
+/** The tools on which rules and labels differ in a fact, for the one who writes rules on the first half. */
 export function listMisses(
   labels: readonly LabelledFacts[],
   rules: FactRules,

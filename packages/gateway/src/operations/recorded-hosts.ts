@@ -28,8 +28,9 @@ export function listRecordedHosts(
 /** An argument is read by the last name of its path, which says whether it is an address. */
 function listHosts(judged: DecisionInputs): readonly string[] {
   return Object.entries(judged).flatMap(([path, value]) => {
-    const [, name] = /^args\b.*?(\w+)(?:"\])?$/.exec(path) ?? []
-    if (name === undefined || typeof value !== 'string') return []
+    const [root, ...names] = path.split(/\W+/).filter((name) => name !== '')
+    const name = names.at(-1)
+    if (root !== 'args' || name === undefined || typeof value !== 'string') return []
     return listArgumentHosts({ [name]: value }) ?? []
   })
 }
