@@ -72,6 +72,7 @@ test.skipIf(chromium === undefined)(named('in Chromium', chromium), async () => 
     expect(await page.getByRole('status').textContent()).toBe('1 found')
     await page.getByRole('link', { name: 'flow/drop_table' }).click()
     expect(await page.title()).toContain('drop_table')
+    expect(await page.locator('#can-i-rate-limit-drop_table').textContent()).toContain('rate limit')
   } finally {
     await browser.close()
   }

@@ -56,17 +56,28 @@ function headOf(title: string, policy: string): string {
 
 function mainOf(page: Page, root: string): string {
   const body = page.sections
-    .map(({ heading, blocks }) => {
-      const id = /^(A\d\d) /.exec(heading)?.[1]
-      const anchor = id === undefined ? '' : ` id="${id}"`
-      return `<h2${anchor}>${escapeHtml(heading)}</h2>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`
-    })
+    .map(
+      ({ heading, blocks }) =>
+        `<h2 id="${anchorOf(heading)}">${escapeHtml(heading)}</h2>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`,
+    )
     .join('\n')
   const lead = page.lead === undefined ? '' : `<p class="lead">${inline(page.lead)}</p>\n`
   return `<main>
 <h1>${escapeHtml(page.title).replace(/[/_]/g, '$&<wbr>')}</h1>
 ${lead}${body}
 </main>`
+}
+
+/** An attack by its number alone; a question in plain letters, so that people can link it. */
+function anchorOf(heading: string): string {
+  const number = /^(A\d\d) /.exec(heading)?.[1]
+  return (
+    number ??
+    heading
+      .toLowerCase()
+      .replace(/[^a-z0-9_]+/g, '-')
+      .replace(/^-|-$/g, '')
+  )
 }
 
 function blockOf(block: PageBlock, root: string, name: string): string {
