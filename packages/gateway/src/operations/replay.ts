@@ -1,6 +1,6 @@
 // The recorded calls under another policy: each is decided again, in their order, with limits
-// counted as they would have been. Reports which decisions change, and what cannot be known. Reads only;
-// called by `policy replay`.
+// counted as they would have been. Compared with what is on record, or with what the document in force decides.
+// Reports which decisions change, and what cannot be known. Reads only; called by `policy replay` and the console.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { recordsFrom } from '@sluice/ledger/chain/read'
@@ -31,8 +31,10 @@ export interface Replay {
   calls: number
   same: number
   unknown: number
-  /** Calls that the document in force decided, and that the edit does not touch. */
+  /** Calls that are decided by equal rules in the document in force and in the one that is tried. */
   untouched: number
+  /** Calls that another document decided than the one in force; zero without one. */
+  earlier: number
   readonly flips: DecisionChange[]
   /** Why calls could not be judged, and how many. */
   readonly reasons: Map<string, number>
@@ -45,7 +47,8 @@ export interface ReplayOptions {
   readonly policy: CompiledPolicy
   /** From `idOfDocument`. Calls that this very document decided come out as they did, whatever the record lacks. */
   readonly id: string | undefined
-  /** The document in force, by its id as in records. */
+  /** The document in force. With it decisions are compared with its own, also for calls that an earlier one decided;
+   * without it with those on record. */
   readonly current?: { readonly policy: CompiledPolicy; readonly id: string | undefined }
   /** Only calls that the document of this name judged. */
   readonly name: string
@@ -65,70 +68,68 @@ class ReplayWalk {
     same: 0,
     unknown: 0,
     untouched: 0,
+    earlier: 0,
     flips: [],
     reasons: new Map(),
   }
   readonly #options: ReplayOptions
-  readonly #counters = new MemoryCounters()
+  readonly #tried: DocumentWalk
+  readonly #current: DocumentWalk | undefined
   readonly #countsFromMs: number
-  readonly #past: RecordedCalls
   readonly #flips = new Map<string, DecisionChange>()
 
   constructor(options: ReplayOptions) {
+    const { policy, id, current, tools, sinceMs } = options
     this.#options = options
-    this.#past = new RecordedCalls(options.tools, options.policy)
-    this.#countsFromMs = options.sinceMs - longestWindowMs(options.policy)
+    this.#tried = new DocumentWalk({ policy, id }, tools)
+    this.#current = current && new DocumentWalk(current, tools)
+    const longest = [policy, current?.policy].map((each) => (each ? longestWindowMs(each) : 0))
+    this.#countsFromMs = sinceMs - Math.max(...longest)
   }
 
   take(record: LedgerRecord): void {
     if (isDecided(record, this.#options.name) && record.atMs >= this.#countsFromMs)
       this.#judge(record)
-    this.#past.follow(record)
+    this.#tried.follow(record)
+    this.#current?.follow(record)
   }
 
   #judge(record: DecisionRecord): void {
-    const now = { wallMs: record.atMs, monotonicMs: record.atMs }
     const { result: found } = this
-    const counts = record.atMs >= this.#options.sinceMs
-    if (counts) found.calls++
-    const keep = (): void => {
-      if (record.kind === 'intent') this.#counters.consume(record.decision.limits, now)
-      if (counts) found.same++
-    }
-    if (record.policy === this.#options.id) return keep()
-    const past = this.#past.recall(record)
-    const isUntouched = this.#isUntouched(record, past)
-    if (isUntouched && counts) found.untouched++
-    const result = replayCall(this.#options.policy, past, this.#counters, now)
-    if (result.unknown !== undefined && isUntouched) return keep()
-    if (result.unknown !== undefined) {
-      if (!counts) return
+    const isUntouched = this.#isUntouched(record)
+    const now = this.#tried.decide(record, isUntouched)
+    const before = this.#current?.decide(record, isUntouched) ?? toRecordedResult(record)
+    if (record.atMs < this.#options.sinceMs) return
+    found.calls++
+    if (this.#isEarlier(record)) found.earlier++
+    if (isUntouched) found.untouched++
+    if (now.unknown === undefined && before.unknown === undefined) {
+      if (now.action === before.action) found.same++
+      else this.#flip(record, before.action, now)
+    } else if (isUntouched) found.same++
+    else {
+      const why = now.unknown ?? before.unknown ?? ''
       found.unknown++
-      found.reasons.set(result.unknown, (found.reasons.get(result.unknown) ?? 0) + 1)
-      return
+      found.reasons.set(why, (found.reasons.get(why) ?? 0) + 1)
     }
-    const { decision } = result
-    if (decision.action === 'allow') this.#counters.consume(decision.limits, now)
-    if (!counts) return
-    const [from, to] = [toRecordedAction(record), wordNow(decision)]
-    if (from === to) found.same++
-    else this.#flip(record, from, to, decision)
   }
 
-  #isUntouched({ policy }: DecisionRecord, { call, facts }: RecordedCall): boolean {
+  #isEarlier({ policy }: DecisionRecord): boolean {
     const { current } = this.#options
-    if (current?.id === undefined || policy !== current.id) return false
-    return hasEqualRules(current.policy, this.#options.policy, {
-      call: { ...call, args: {} },
-      facts,
-    })
+    return current?.id !== undefined && policy !== current.id
+  }
+
+  #isUntouched(record: DecisionRecord): boolean {
+    const { current, policy } = this.#options
+    if (current === undefined) return false
+    const { call, facts } = this.#tried.recall(record)
+    return hasEqualRules(current.policy, policy, { call: { ...call, args: {} }, facts })
   }
 
   #flip(
     record: DecisionRecord,
     from: ReplayAction,
-    to: ReplayAction,
-    { rule, reason }: Decision,
+    { action: to, rule, reason }: KnownResult,
   ): void {
     const tool = `${record.server}/${record.name || record.method}`
     const key = JSON.stringify([tool, from, to, rule])
@@ -141,6 +142,60 @@ class ReplayWalk {
     flip.count++
     if (flip.records.length < REPLAY_EXAMPLES_MAX) flip.records.push(record.seq)
   }
+}
+
+interface KnownResult extends Pick<Decision, 'rule' | 'reason'> {
+  readonly action: ReplayAction
+  readonly unknown?: undefined
+}
+type WalkResult = KnownResult | { readonly unknown: string }
+
+/** A document that decides the recorded calls one after the other, with limits that count what it lets pass. */
+class DocumentWalk {
+  readonly #policy: CompiledPolicy
+  readonly #id: string | undefined
+  readonly #counters = new MemoryCounters()
+  readonly #past: RecordedCalls
+
+  constructor({ policy, id }: Pick<ReplayOptions, 'policy' | 'id'>, tools: readonly KnownTool[]) {
+    this.#policy = policy
+    this.#id = id
+    this.#past = new RecordedCalls(tools, policy)
+  }
+
+  recall(record: DecisionRecord): RecordedCall {
+    return this.#past.recall(record)
+  }
+
+  follow(record: LedgerRecord): void {
+    this.#past.follow(record)
+  }
+
+  /** `isUntouched`: what is unknown is decided as it was, so its limits count as they did. */
+  decide(record: DecisionRecord, isUntouched: boolean): WalkResult {
+    const now = { wallMs: record.atMs, monotonicMs: record.atMs }
+    const passed = record.kind === 'intent'
+    if (record.policy === this.#id) {
+      if (passed) this.#counters.consume(record.decision.limits, now)
+      return toRecordedResult(record)
+    }
+    const result = replayCall(this.#policy, this.#past.recall(record), this.#counters, now)
+    if (result.unknown !== undefined) {
+      if (passed && isUntouched) this.#counters.consume(record.decision.limits, now)
+      return result
+    }
+    const { decision } = result
+    // A call that a person approved was charged when it was sent.
+    const isApproved = passed && record.decision.code === 'APPROVED'
+    if (decision.action === 'allow' || (decision.action === 'require_approval' && isApproved))
+      this.#counters.consume(decision.limits, now)
+    return { action: wordNow(decision), rule: decision.rule, reason: decision.reason }
+  }
+}
+
+function toRecordedResult(record: DecisionRecord): KnownResult {
+  const { rule, reason } = record.decision
+  return { action: toRecordedAction(record), rule, reason }
 }
 
 /** How records end that were made before people could be asked. */
