@@ -15,7 +15,7 @@ export interface FormField {
   readonly name: string
   readonly label: string
   /** As of an input; `area` has several lines, `chips` shows all choices. */
-  readonly type?: 'text' | 'number' | 'password' | 'datetime-local' | 'area' | 'chips'
+  readonly type?: 'text' | 'number' | 'password' | 'area' | 'chips'
   readonly choices?: readonly Choice[]
   readonly placeholder?: string
   readonly rows?: number

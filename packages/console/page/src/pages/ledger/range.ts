@@ -45,6 +45,8 @@ export function resolveRange(name: string, nowMs: number, isUtc: boolean): TimeR
   }
 }
 
+/** What may be typed, as an example. */
+export const TIME_FORM = '2026-10-01 12:30'
 const TYPED = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?$/
 
 /** A time as it is typed, `2026-10-01` or `2026-10-01 12:30`; without a time of day the start or the end of the day. */

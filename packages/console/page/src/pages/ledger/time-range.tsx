@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { minute } from '../../ui/words.ts'
 import { chosenZone } from '../../zone.ts'
 import type { CallFilter } from './filters.tsx'
-import { RANGES, readTime, writeTime } from './range.ts'
+import { RANGES, readTime, TIME_FORM, writeTime } from './range.ts'
 
 export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element {
   const { range, sinceMs, untilMs } = filter
@@ -82,11 +82,17 @@ function Typed({ filter: { sinceMs, untilMs }, onTyped }: TypedProps): JSX.Eleme
   }
   return (
     <>
-      <TextField label="From" value={from} onChange={setFrom} placeholder={FORM} onEnter={apply} />
-      <TextField label="To" value={to} onChange={setTo} placeholder={FORM} onEnter={apply} />
+      <TextField
+        label="From"
+        value={from}
+        onChange={setFrom}
+        placeholder={TIME_FORM}
+        onEnter={apply}
+      />
+      <TextField label="To" value={to} onChange={setTo} placeholder={TIME_FORM} onEnter={apply} />
       <p className="muted small" role="status">
         {isWrong
-          ? `Write a time as ${FORM}, the earlier one first.`
+          ? `Write a time as ${TIME_FORM}, the earlier one first.`
           : `${isUtc ? 'UTC' : 'Local time'}; a day alone is all of it.`}
       </p>
       <Button kind="primary" isDisabled={isWrong} onPress={apply}>
@@ -95,5 +101,3 @@ function Typed({ filter: { sinceMs, untilMs }, onTyped }: TypedProps): JSX.Eleme
     </>
   )
 }
-
-const FORM = '2026-10-01 12:30'

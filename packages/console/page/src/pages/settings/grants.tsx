@@ -23,6 +23,7 @@ import { ShownOnce } from '../../ui/shown-once.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, minute, namesIn } from '../../ui/words.ts'
 import { chosenZone } from '../../zone.ts'
+import { readTime, TIME_FORM } from '../ledger/range.ts'
 
 const REFRESH_MS = 5_000
 const DENIALS = [
@@ -162,13 +163,13 @@ function listFields(policies: readonly string[]): FormField[] {
       type: 'number',
       placeholder: String(AGENT_SESSIONS_MAX),
     },
-    { name: 'until', label: `Ends (optional, ${zone})`, type: 'datetime-local' },
+    { name: 'until', label: `Ends (optional, ${zone})`, placeholder: TIME_FORM },
     { name: 'explain', label: 'Denials', choices: DENIALS },
   ]
 }
 
 function findFault({ name = '', until = '' }: FormValues): string | undefined {
-  if (until !== '' && readInput(until) <= Date.now()) return 'This time is over.'
+  if (until !== '' && !(readEnd(until) > Date.now())) return `Write a time to come as ${TIME_FORM}.`
   if (name === '') return ''
   return GRANT_NAME.form.test(name) ? undefined : GRANT_NAME.help
 }
@@ -182,11 +183,11 @@ function toGrant(form: FormValues): GrantRequest {
     groups: namesIn(groups),
     ...(slots === '' ? {} : { slots: Number(slots) }),
     ...(explain === '' ? {} : { explain: true }),
-    ...(until === '' ? {} : { until: new Date(readInput(until)).toISOString() }),
+    ...(until === '' ? {} : { until: new Date(readEnd(until)).toISOString() }),
   }
 }
 
-/** What the field holds has no zone: it is the one that the console shows times in. */
-function readInput(text: string): number {
-  return Date.parse(chosenZone() === 'utc' ? `${text}Z` : text)
+/** In the zone that the console shows times in. NaN if it cannot be read. */
+function readEnd(text: string): number {
+  return readTime(text, { isUtc: chosenZone() === 'utc', isEnd: true }) ?? Number.NaN
 }
