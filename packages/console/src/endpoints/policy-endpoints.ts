@@ -8,7 +8,13 @@ import { makeDocument, type PolicyDocument } from '@sluice/gateway/state/documen
 import type { Policies } from '@sluice/gateway/state/policies'
 import { ACTIONS } from '@sluice/policy/calls/actions'
 import { CATEGORIES } from '@sluice/policy/calls/tools'
-import { ALTERNATIVE_KINDS, moveRule } from '@sluice/policy/change/edit-rule'
+import {
+  ALTERNATIVE_KINDS,
+  type MoveResult,
+  moveRule,
+  type RuleMove,
+} from '@sluice/policy/change/edit-rule'
+import { shadowAdditions } from '@sluice/policy/change/shadow-edit'
 import {
   BOOLEAN,
   form,
@@ -78,6 +84,7 @@ const DRAFT = {
   name: SAVE.name,
   text: SAVE.text,
   move: { shape: MOVE, doc: 'on the board' },
+  shadow: { shape: BOOLEAN, doc: 'put the rules that it adds into shadow' },
   replay: { shape: BOOLEAN, doc: 'try it on recorded calls' },
   days: { shape: integer(1, 30), doc: 'on those of so many; 1 unless said' },
   test: { shape: TEST, doc: 'a case to add' },
@@ -144,14 +151,15 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       input: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
       handle: async ({ input }) => {
-        const { name, text, move, replay, days = 1, test, call, prove } = input
-        if (!policies.documents.has(name))
+        const { name, text, move, shadow, replay, days = 1, test, call, prove } = input
+        const inForce = policies.documents.get(name)
+        if (inForce === undefined)
           throw new ApiError('API_NOT_FOUND', `there is no policy \`${name}\``, 'see /api/policy')
         await flushTools()
         return reader.ask('draft', {
           documents: [...policies.documents],
           name,
-          text: move === undefined ? text : moved(text, move),
+          text: editText(text, { move, before: shadow === true ? inForce.text : undefined }),
           replaySinceMs: replay === true ? nowMs() - days * REPLAY_MS : undefined,
           test,
           call: call && { ...call, nowMs: nowMs() },
@@ -215,17 +223,31 @@ function readAgain(document: PolicyDocument): PolicyDocument {
   )
 }
 
-function moved(text: string, { tool, category, to, from, also }: ShapeValue<typeof MOVE>): string {
+interface TextEdits {
+  readonly move: ShapeValue<typeof MOVE> | undefined
+  /** The text in force, if what is added to it is put into shadow. */
+  readonly before: string | undefined
+}
+
+function editText(text: string, { move, before }: TextEdits): string {
+  const moved = move === undefined ? text : textOf(moveRule(text, toRuleMove(move)))
+  return before === undefined ? moved : textOf(shadowAdditions(before, moved))
+}
+
+function textOf(made: MoveResult): string {
+  if ('text' in made) return made.text
+  throw new ApiError('API_REFUSED', made.refused, 'change it in the text of the policy')
+}
+
+function toRuleMove({ tool, category, to, from, also }: ShapeValue<typeof MOVE>): RuleMove {
   if ((tool === undefined) === (category === undefined))
     throw new InputError('a move names a `tool` or a `category`, one of them', 'name one')
-  const made = moveRule(text, {
+  return {
     ...(tool === undefined
       ? { section: 'categories', key: category as string }
       : { section: 'tools', key: tool }),
     to,
     ...(from === undefined ? {} : { from }),
     ...(also === undefined ? {} : { also }),
-  })
-  if ('text' in made) return made.text
-  throw new ApiError('API_REFUSED', made.refused, 'change it in the text of the policy')
+  }
 }

@@ -16,6 +16,7 @@ import { readKeptTools } from '@sluice/gateway/tools/stored-tools'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { type Loosening, loosenings } from '@sluice/policy/change/compare'
 import type { Problem } from '@sluice/policy/document/problem'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { runSteps } from '@sluice/policy/structures/steps'
 import { type Board, type BoardTool, boardOf } from './board.ts'
 import {
@@ -33,6 +34,7 @@ export interface PolicyDraft {
   readonly problems: readonly Omit<Problem, 'file'>[]
   /** Absent if the text has errors. */
   readonly board?: Board
+  readonly shadow: readonly ShadowRule[]
   readonly changes: readonly DecisionChange[]
   readonly loosens: readonly Loosening[]
   /** Absent unless a case was asked for. */
@@ -47,15 +49,25 @@ export interface PolicyDraft {
   readonly proofs?: PolicyProofs
 }
 
-/** What recorded calls would have got. */
+/** A rule or guardrail in shadow mode. */
+export interface ShadowRule {
+  /** Its pointer, as records have it. */
+  readonly rule: string
+  /** Of a guardrail; empty for a rule. */
+  readonly name: string
+}
+
+/** What recorded calls would get, compared with what the policy in force decides on the same calls. */
 export interface ReplayView {
   readonly calls: number
-  /** Calls that come out as they did. */
+  /** Calls that the policy in force decides the same way. */
   readonly same: number
   /** Calls whose record lacks what the text decides by. */
   readonly unknown: number
   /** Calls under rules that the text leaves as they are. */
   readonly untouched: number
+  /** Calls that an earlier version of the policy decided. */
+  readonly earlier: number
   /** Calls that come out otherwise, by tool. */
   readonly flips: readonly {
     readonly tool: string
@@ -106,7 +118,8 @@ export class PolicyDrafts {
     const judging = name === BASE_POLICY ? LOCAL_POLICY : name
     const policy = compiled?.policies.get(judging)
     const old = compileDocuments(before).compiled?.policies.get(judging)
-    if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
+    if (policy === undefined || old === undefined)
+      return { ...view, shadow: [], changes: [], loosens: [] }
     const tools = this.#listTools()
     const [tried, inForce] =
       call === undefined
@@ -116,6 +129,7 @@ export class PolicyDrafts {
     return {
       ...view,
       board: boardOf(policy, tools),
+      shadow: listShadow(policy),
       changes: runSteps(listDecisionChanges(judging, old, policy, tools)),
       loosens: loosenings(old, policy),
       ...(replaySinceMs === undefined
@@ -155,7 +169,15 @@ export class PolicyDrafts {
   }
 }
 
-function viewReplay({ calls, same, unknown, untouched, flips }: Replay): ReplayView {
+function listShadow(policy: CompiledPolicy): ShadowRule[] {
+  const { categories, tools, methods, resources, prompts, guardrails } = policy
+  const rules = [categories, tools, methods, resources, prompts].flatMap((map) => [...map.values()])
+  return [...rules.map((rule) => ({ ...rule, name: '' })), ...guardrails]
+    .filter(({ shadow }) => shadow)
+    .map(({ pointer, name }) => ({ rule: pointer, name }))
+}
+
+function viewReplay({ calls, same, unknown, untouched, earlier, flips }: Replay): ReplayView {
   const shown = flips.map(({ tool, from, to, count }) => ({ tool, from, to, count }))
-  return { calls, same, unknown, untouched, flips: shown }
+  return { calls, same, unknown, untouched, earlier, flips: shown }
 }

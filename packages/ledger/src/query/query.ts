@@ -10,6 +10,7 @@ import { QUERY_RECORDS_MAX } from '../records/limits.ts'
 import { LIMIT_CODES, type OutcomeLabel, toOutcomeLabel } from '../records/outcome-label.ts'
 import { type DecisionRecord, type OutcomeRecord, QUIET_EVENT } from '../records/record.ts'
 import { holdsFor, parseConditions, toValueSql } from '../records/recorded-values.ts'
+import { shadowText } from '../records/shadow-text.ts'
 import type { RecordIndex } from './record-index.ts'
 
 /** All given criteria must match. */
@@ -35,7 +36,8 @@ export interface Query {
   readonly word?: OutcomeLabel
   readonly sinceMs?: number
   readonly untilMs?: number
-  /** Found in a name, the code or the reason of a refusal; ASCII letters in either case. */
+  /** Found in a name, the code, the reason of a refusal or what rules in shadow mode would have done; ASCII letters in
+   * either case. */
   readonly text?: string
   /** Conditions on recorded values, see recorded-values.ts. */
   readonly where?: string
@@ -94,7 +96,7 @@ const WORDS = [
   'code',
 ] as const
 /** Columns that a free text is looked for in; `tool` is server and name. */
-const SEARCHED = ['principal', 'agent', 'session', 'tool', 'code', 'reason'] as const
+const SEARCHED = ['principal', 'agent', 'session', 'tool', 'code', 'reason', 'shadow'] as const
 /**
  * Common values have no index: stated for the planner, so that it uses the index for the others.
  */
@@ -404,6 +406,7 @@ function hasText(
     `${server}/${name}`,
     decision.code,
     kind === 'refusal' ? decision.reason : '',
+    shadowText(decision.shadow),
   ]
   return searched.some((one) => toAsciiLower(one).includes(text))
 }

@@ -12,6 +12,7 @@ import {
 } from 'react'
 import type {
   PolicyDocumentView,
+  PolicyDraft,
   PolicyVersion,
   PolicyView,
   ToolPage,
@@ -36,6 +37,7 @@ import type { Schema } from './complete.ts'
 import { keepDraft, type RuleMove, useDraft } from './draft.ts'
 import { PolicyActions } from './policy-actions.tsx'
 import { SaveDialog } from './save.tsx'
+import { InShadow } from './shadow.tsx'
 import { ToolTable } from './tool-table.tsx'
 import './policy.css'
 
@@ -128,6 +130,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         />
       </PageHead>
       <Banners fixed={document.fixed} why={why} />
+      <InShadow rules={draft.meaning?.shadow ?? NONE} />
       <div className="split policy-body">
         {board === undefined ? (
           <Loading />
@@ -186,6 +189,8 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
     </div>
   )
 }
+
+const NONE: PolicyDraft['shadow'] = []
 
 interface EditorSideProps extends ComponentProps<typeof Editor> {
   readonly onShow: (line: number) => void

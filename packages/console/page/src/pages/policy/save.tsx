@@ -6,7 +6,6 @@ import { type JSX, useEffect, useState } from 'react'
 import type {
   PolicyDocumentView,
   PolicyDraft,
-  PolicyProofs,
   PolicyTestsDraft,
   SavedPolicy,
 } from '../../../../src/contract/contract.ts'
@@ -19,12 +18,13 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { DataTable } from '../../ui/panel.tsx'
 import { GateText, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, formatPointer, plural } from '../../ui/words.ts'
+import { Prove } from './prove.tsx'
+import { ShadowFirst } from './shadow.tsx'
 
 interface SaveDialogProps {
   readonly document: PolicyDocumentView
@@ -40,7 +40,9 @@ interface SaveDialogProps {
 }
 
 export function SaveDialog(props: SaveDialogProps): JSX.Element {
-  const { document, text, test, isFromCall = false, onClose, onSaved, onReload } = props
+  const { document, test, isFromCall = false, onClose, onSaved, onReload } = props
+  const [shadowed, setShadowed] = useState<string>()
+  const text = shadowed ?? props.text
   const [meaning, setMeaning] = useState<PolicyDraft>()
   const [isStale, setStale] = useState(false)
   const [patch, setPatch] = useState<string>()
@@ -92,7 +94,10 @@ export function SaveDialog(props: SaveDialogProps): JSX.Element {
         )}
         <SelectField label="Try it on" value={days} onChange={setDays} choices={DAYS} />
         <Diff before={isApply ? document.textInForce : document.text} after={text} />
-        <Prove name={name} text={text} />
+        <div className="row">
+          <Prove name={name} text={text} />
+          <ShadowFirst document={document} text={props.text} onText={setShadowed} />
+        </div>
         {tests !== undefined && <Tests tests={tests} />}
         {isStale && onReload !== undefined && (
           <div className="row">
@@ -105,63 +110,6 @@ export function SaveDialog(props: SaveDialogProps): JSX.Element {
     </Dialog>
   )
 }
-
-/** The properties beside the document, over every known tool and every branch of the text. */
-function Prove({ name, text }: { name: string; text: string }): JSX.Element {
-  const [proofs, setProofs] = useState<PolicyProofs | 'busy'>()
-  const prove = () => {
-    setProofs('busy')
-    post<PolicyDraft>('/policy/draft', { name, text, prove: true }).then(
-      (draft) => setProofs(draft.proofs),
-      (error) => {
-        setProofs(undefined)
-        complain(error)
-      },
-    )
-  }
-  if (proofs === undefined || proofs === 'busy')
-    return (
-      <div>
-        <Button onPress={prove} isDisabled={proofs === 'busy'}>
-          <Icon name="policy" /> {proofs === 'busy' ? 'Proving…' : 'Prove its properties'}
-        </Button>
-      </div>
-    )
-  const { file, why, properties } = proofs
-  if (why !== '')
-    return (
-      <Notice kind="warn">
-        Nothing is proved: <UntrustedText text={file} className="mono" />: {why}.{' '}
-        <code>sluice policy prove --help</code> has an example.
-      </Notice>
-    )
-  return (
-    <ul className="stack" aria-label="Properties">
-      {properties.map((one) => (
-        <li key={one.name}>
-          <OutcomeBadge
-            word={PROOF_WORDS[one.result]}
-            says={one.result === 'nothing' ? 'about no known tool' : one.result}
-          />{' '}
-          <UntrustedText text={one.name} className="strong" />{' '}
-          <span className="muted small">{plural(one.tools, 'tool')}</span>
-          {one.against.map(({ tool, says }) => (
-            <div key={tool} className="small">
-              <UntrustedText text={`${tool}: ${says}`} className="mono" />
-            </div>
-          ))}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-const PROOF_WORDS = {
-  proved: 'allow',
-  refuted: 'deny',
-  'not proved': 'ask',
-  nothing: 'hide',
-} as const
 
 const WHY: FormField = {
   name: 'why',
@@ -342,21 +290,23 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
   )
 }
 
-/** What would have become of recorded calls, a row for each tool whose decision changes. */
+/** What becomes of recorded calls, compared with the policy in force; a row for each tool whose decision changes. */
 function Effect({ replay }: { replay: NonNullable<PolicyDraft['replay']> }): JSX.Element {
-  const { calls, same, unknown, untouched, flips } = replay
+  const { calls, same, unknown, untouched, earlier, flips } = replay
   const changed = calls - same - unknown
   const tools = new Set(flips.map(({ tool }) => tool)).size
   return (
     <section className="stack" aria-label="Effect on recorded calls">
       <p className="muted">
-        Of {plural(calls, 'recorded call')},{' '}
+        Compared with the policy in force: of {plural(calls, 'recorded call')},{' '}
         {changed === 0
           ? 'none changes'
           : `${count(changed)} of ${plural(tools, 'tool')} ${changed === 1 ? 'changes' : 'change'}`}
         , {count(same)} would be decided the same way
         {untouched > 0 && ` (${count(untouched)} are not touched by the edit)`}
         {unknown > 0 && `, and of ${count(unknown)} the ledger has not all values that rules read`}.
+        {earlier > 0 &&
+          ` An earlier version decided ${count(earlier)} of them: these are compared with what the one in force says today.`}
       </p>
       {flips.length > 0 && (
         <DataTable
@@ -372,8 +322,8 @@ function Effect({ replay }: { replay: NonNullable<PolicyDraft['replay']> }): JSX
                 </Link>
               ),
             },
-            { head: 'From', cell: ({ from }) => from },
-            { head: 'To', className: 'strong', cell: ({ to }) => to },
+            { head: 'In force', cell: ({ from }) => from },
+            { head: 'With this text', className: 'strong', cell: ({ to }) => to },
             { head: 'Calls', className: 'right num', cell: ({ count: n }) => count(n) },
           ]}
         />

@@ -1,0 +1,69 @@
+// Whether the properties beside a document hold under a text that is being edited.
+
+import { type JSX, useState } from 'react'
+import type { PolicyDraft, PolicyProofs } from '../../../../src/contract/contract.ts'
+import { post } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { OutcomeBadge } from '../../ui/marks.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
+import { complain } from '../../ui/toasts.tsx'
+import { plural } from '../../ui/words.ts'
+
+/** The properties beside the document, over every known tool and every branch of the text. */
+export function Prove({ name, text }: { name: string; text: string }): JSX.Element {
+  const [proofs, setProofs] = useState<PolicyProofs | 'busy'>()
+  const prove = () => {
+    setProofs('busy')
+    post<PolicyDraft>('/policy/draft', { name, text, prove: true }).then(
+      (draft) => setProofs(draft.proofs),
+      (error) => {
+        setProofs(undefined)
+        complain(error)
+      },
+    )
+  }
+  if (proofs === undefined || proofs === 'busy')
+    return (
+      <div>
+        <Button onPress={prove} isDisabled={proofs === 'busy'}>
+          <Icon name="policy" /> {proofs === 'busy' ? 'Proving…' : 'Prove its properties'}
+        </Button>
+      </div>
+    )
+  const { file, why, properties } = proofs
+  if (why !== '')
+    return (
+      <Notice kind="warn">
+        Nothing is proved: <UntrustedText text={file} className="mono" />: {why}.{' '}
+        <code>sluice policy prove --help</code> has an example.
+      </Notice>
+    )
+  return (
+    <ul className="stack" aria-label="Properties">
+      {properties.map((one) => (
+        <li key={one.name}>
+          <OutcomeBadge
+            word={PROOF_WORDS[one.result]}
+            says={one.result === 'nothing' ? 'about no known tool' : one.result}
+          />{' '}
+          <UntrustedText text={one.name} className="strong" />{' '}
+          <span className="muted small">{plural(one.tools, 'tool')}</span>
+          {one.against.map(({ tool, says }) => (
+            <div key={tool} className="small">
+              <UntrustedText text={`${tool}: ${says}`} className="mono" />
+            </div>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const PROOF_WORDS = {
+  proved: 'allow',
+  refuted: 'deny',
+  'not proved': 'ask',
+  nothing: 'hide',
+} as const

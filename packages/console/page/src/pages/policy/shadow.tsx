@@ -1,0 +1,60 @@
+// Rules and guardrails in shadow: an edit that adds some is tried beside the policy in force, and the page of the policy
+// says what they would have decided.
+
+import { type JSX, useState } from 'react'
+import type { PolicyDocumentView, PolicyDraft } from '../../../../src/contract/contract.ts'
+import { formatQuery, post } from '../../api.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
+import { complain } from '../../ui/toasts.tsx'
+import { formatPointer, plural } from '../../ui/words.ts'
+
+interface ShadowFirstProps {
+  readonly document: PolicyDocumentView
+  /** As it was edited. */
+  readonly text: string
+  /** The text to save in its place; undefined: as it was edited. */
+  readonly onText: (text: string | undefined) => void
+}
+
+export function ShadowFirst({ document, text, onText }: ShadowFirstProps): JSX.Element {
+  const [isOn, setOn] = useState(false)
+  const turn = async () => {
+    if (isOn) onText(undefined)
+    else {
+      const { name } = document
+      onText((await post<PolicyDraft>('/policy/draft', { name, text, shadow: true })).text)
+    }
+    setOn(!isOn)
+  }
+  return (
+    <>
+      <Button aria-pressed={isOn} onPress={() => turn().catch(complain)}>
+        <Icon name="history" /> {isOn ? 'In shadow first' : 'Shadow it first'}
+      </Button>
+      {isOn && (
+        <p className="muted small" role="status">
+          Calls are decided as now. What it adds is recorded beside them; after some days this page
+          shows what it would have decided.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** What is in shadow, each with the calls of a week that it would have decided. */
+export function InShadow({ rules }: { rules: PolicyDraft['shadow'] }): JSX.Element | null {
+  if (rules.length === 0) return null
+  return (
+    <div className="banner">
+      <Icon name="history" /> {plural(rules.length, 'rule is', 'rules are')} in shadow. Calls of 7
+      days that they would have decided:
+      {rules.map(({ rule, name }) => (
+        <Link key={rule} to={`/ledger${formatQuery({ text: `by ${rule}`, range: '7d' })}`}>
+          <UntrustedText text={name || formatPointer(rule)} />
+        </Link>
+      ))}
+    </div>
+  )
+}
