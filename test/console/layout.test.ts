@@ -155,12 +155,28 @@ describe.skipIf(chromium === undefined)(named('the layout of the console', chrom
       limited: 'limited',
     }))
       expect([word, await shown(word)]).toEqual([word, words[action] ?? 0])
+    const callers = countBy(day, ({ principal }) => principal.id)
+    for (const [id, own] of Object.entries(callers))
+      await page
+        .locator(`li[title^="${own.toLocaleString('en')} call"]`, { hasText: id })
+        .first()
+        .waitFor()
     await page.locator('.nav-link', { hasText: 'Approvals' }).click()
     await page.getByRole('radio', { name: `Pending ${held}` }).waitFor()
     await until(async () => (await page.locator('.inbox-entry').count()) === held)
     await page.getByRole('radio', { name: 'Decided' }).click()
     await until(async () => (await page.locator('.inbox-entry').count()) === requests.length)
     expect(await page.locator('.inbox-entry').first().textContent()).toContain('Deniedada')
+  })
+
+  test('calls in all, and all refunds above 100 with their sum, are those of the ledger', async () => {
+    const calls = await exportCalls(stage.gate)
+    await show('/ledger')
+    await page.getByText(`${calls.length.toLocaleString('en')} calls. Click`).waitFor()
+    const refunds = calls.filter((call) => call.name === 'create_refund' && amountOf(call) > 100)
+    await show('/ledger?server=shop&name=create_refund&where=args.amount%20%3E%20100')
+    const says = `${refunds.length.toLocaleString('en')} calls, sum of amount ${sumAmounts(refunds)},`
+    await page.getByText(says).waitFor()
   })
 
   test('an audit: refunds of the last month above 100, by whom and approved by whom, as the ledger has them', async () => {
