@@ -8,7 +8,7 @@ import type { RecordedDecision } from '@sluice/ledger/records/record'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { beforeAll, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
-import { scratchDirectory } from '../../../../test/support/scratch.ts'
+import { fileScratchDirectory } from '../../../../test/support/scratch.ts'
 import { idOfDocument } from './recorded-calls.ts'
 import { replay } from './replay.ts'
 
@@ -40,7 +40,7 @@ let ledger: DatabaseSync
 const ALLOWED: RecordedDecision = {
   action: 'allow',
   code: 'ALLOWED',
-  rule: '/tools/x',
+  rule: '',
   reason: '',
   guardrails: [],
   limits: [],
@@ -53,7 +53,7 @@ const PENDING: RecordedDecision = {
 }
 
 beforeAll(async () => {
-  const directory = scratchDirectory()
+  const directory = fileScratchDirectory()
   const writing = Ledger.open({ directory })
   let atMs = START_MS
   const call = (name: string, policy: string, decision: RecordedDecision) => {
@@ -69,7 +69,7 @@ beforeAll(async () => {
       name,
       category: 'Write' as const,
       policy,
-      decision,
+      decision: { ...decision, rule: `/tools/shop~1${name}` },
       judged: {},
       argsDigest: null,
     }
@@ -122,7 +122,7 @@ test('what is not on record is unknown if the edit touches it', () => {
   )
   expect({ unknown, reasons: [...reasons.keys()] }).toEqual({
     unknown: 3,
-    reasons: ['`args.to` is not recorded'],
+    reasons: ['which arguments were sent is not recorded'],
   })
 })
 
