@@ -2,24 +2,23 @@
 // discovered together, subscriptions are one at each, a call that wants input goes on where it began,
 // and handles of one server are worth nothing at another.
 
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pipeTo } from '../support/line-pipe.ts'
-import { ROOT } from '../support/modules.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, NODE, type ServingGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  NODE,
+  programFile,
+  type ServingGate,
+  until,
+} from '../support/start-gate.ts'
 import { listenStateless, postStateless, statelessClient } from '../support/stateless-client.ts'
 
 const ALL = ''
 const INPUT = 'test_input_required_result_elicitation'
-const newer = [
-  NODE,
-  join(ROOT, 'test/conformance/serve.ts'),
-  '--stdio',
-  '--generation',
-  'stateless',
-]
+const newer = [NODE, programFile('serve', 'conformance'), '--stdio', '--generation', 'stateless']
 const servers = {
   newer: { command: newer },
   a: fixture('clerk', 'a'),

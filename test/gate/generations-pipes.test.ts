@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../support/modules.ts'
 import {
   endGates,
   fixture,
   NODE,
+  programFile,
   published,
   type RunningGate,
   SLUICE,
@@ -22,7 +22,7 @@ const PIN = { pin: VERSION }
 
 let gate: RunningGate
 beforeAll(async () => {
-  const newer = join(ROOT, 'test/conformance/serve.ts')
+  const newer = programFile('serve', 'conformance')
   const servers = {
     newer: { command: [NODE, newer, '--stdio', '--generation', 'stateless'] },
     older: published('everything'),

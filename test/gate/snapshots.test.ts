@@ -4,6 +4,7 @@
 import { chmodSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { SNAPSHOTS_MAX } from '../../packages/gateway/src/isolation/limits.ts'
 import { BoxTrial, USERS } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 
@@ -85,10 +86,13 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect([read('a.txt'), read('b.utf')]).toEqual(['x\n', 'y\n'])
     })
 
-    test('the last 50 lines are kept', async () => {
-      for (let at = 0; at < 53; at++) await run(`echo ${at} > a.txt`)
+    test('the last lines are kept, as many as the limit says', async () => {
+      expect(SNAPSHOTS_MAX).toBe(50)
+      await trial.kill()
+      await trial.start({}, { bounds: { snapshotsMax: 5 } })
+      for (let at = 0; at < 8; at++) await run(`echo ${at} > a.txt`)
       const lines = await trial.snapshots()
-      expect([lines.length, lines.at(-1)?.line]).toEqual([50, 'echo 3 > a.txt'])
+      expect([lines.length, lines.at(-1)?.line]).toEqual([5, 'echo 3 > a.txt'])
     })
 
     test('a link that a line has put in the place of a folder is not followed', async () => {
@@ -127,7 +131,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
 
     test('a project with too many files has none, also if they came later', async () => {
       await trial.kill()
-      await trial.start({}, { filesMax: 20 })
+      await trial.start({}, { bounds: { filesMax: 20 } })
       await run('touch $(seq 21)')
       expect(await run(':')).toMatchObject({ snapshotFailed: true })
       trial.outside("mkdir many && find . -maxdepth 1 -name '[0-9]*' -exec mv -t many {} +")

@@ -12,7 +12,7 @@ import { ROOT } from '../support/modules.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice } from '../support/run-sluice.ts'
-import { endGates, fixture, NODE, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, NODE, programFile, startGate, until } from '../support/start-gate.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })
@@ -90,7 +90,7 @@ function findUnknown(queries: string, metrics: string): string[] {
 }
 
 test('spans reach a collector, hang below the client’s and above the server’s', async () => {
-  const collector = spawn(NODE, [join(ROOT, 'test', 'servers', 'collector.ts')])
+  const collector = spawn(NODE, [programFile('collector')])
   let got = ''
   collector.stdout.on('data', (chunk: Buffer) => {
     got += chunk.toString()

@@ -7,15 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BoxSettings } from '@sluice/gateway/config/config'
 import { openBoxes } from '@sluice/gateway/isolation/boxes'
-import { Snapshots } from '@sluice/gateway/isolation/snapshots'
+import { type SnapshotBounds, Snapshots } from '@sluice/gateway/isolation/snapshots'
 
 export interface DriverStart {
   readonly data: string
   readonly hidden: readonly string[]
   readonly readOnly: readonly string[]
   readonly settings: BoxSettings
-  /** Of a snapshot. */
-  readonly filesMax?: number
+  readonly bounds?: SnapshotBounds
 }
 
 /** A line, and where and how it is run. */
@@ -109,8 +108,8 @@ async function run(wanted: DriverLine): Promise<DriverResult> {
 }
 
 const METHODS: Record<DriverRequest['method'], (argument: never) => Promise<unknown>> = {
-  start: async ({ data, hidden, readOnly, settings, filesMax }: DriverStart) => {
-    snapshots = new Snapshots(data, Date.now, filesMax)
+  start: async ({ data, hidden, readOnly, settings, bounds }: DriverStart) => {
+    snapshots = new Snapshots(data, Date.now, bounds)
     boxes = await openBoxes({
       data,
       script: join(import.meta.dirname, '../../packages/cli/bin/sluice-line'),

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BoxSettings } from '@sluice/gateway/config/config'
 import type { BoxState } from '@sluice/gateway/isolation/boxes'
-import type { RestoredFile, Snapshot } from '@sluice/gateway/isolation/snapshots'
+import type { RestoredFile, Snapshot, SnapshotBounds } from '@sluice/gateway/isolation/snapshots'
 import type { DriverLine, DriverRequest, DriverResult } from './box-driver.ts'
+import { programFile } from './start-gate.ts'
 
 export const NOBODY = 65_534
 export const USERS = process.getuid?.() === 0 ? [undefined, NOBODY] : [undefined]
@@ -64,10 +65,10 @@ export class BoxTrial {
 
   async start(
     settings: Partial<BoxSettings> = {},
-    own: { hidden?: string[]; readOnly?: string[]; filesMax?: number } = {},
+    own: { hidden?: string[]; readOnly?: string[]; bounds?: SnapshotBounds } = {},
   ): Promise<unknown> {
     const user = this.#uid === undefined ? {} : { uid: this.#uid, gid: this.#uid }
-    const child = fork(join(import.meta.dirname, 'box-driver.ts'), {
+    const child = fork(programFile('box-driver', 'support'), {
       cwd: '/',
       env: { PATH: process.env.PATH, HOME: this.home, GATE_TOKEN: 'only-mine' },
       execArgv: ['--no-warnings'],

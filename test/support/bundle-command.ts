@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -24,13 +25,18 @@ const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')
 const KEPT_MS = 24 * 3_600_000
 /** As in the package. */
 const ENTRY = 'bin/sluice.js'
-const START = `import { main } from '../main.js'
+/** Compiled code is kept beside the bundle, as the command of the package keeps it beside its own: clients start it
+ * without the variables of the tests. */
+const START = `const { enableCompileCache } = process.getBuiltinModule('node:module')
+if (process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache(import.meta.dirname + '/../.compiled')
+const { main } = await import('../main.js')
 process.exitCode = await main(process.argv.slice(2))
 `
 
 const PROGRAMS = join(ROOT, 'test/servers')
 const EXAMPLE_SERVER = join(ROOT, 'examples/support/shop-server.ts')
 const CONFORMANCE_FIXTURE = join(ROOT, 'test/conformance/serve.ts')
+const BOX_DRIVER = join(ROOT, 'test/support/box-driver.ts')
 
 /** Two projects have this set-up; one bundle is enough. */
 const shared = globalThis as { sluiceBundle?: Promise<void> }
@@ -63,6 +69,8 @@ async function bundleAll(): Promise<void> {
   const draft = mkdtempSync(join(PLACE, 'draft-'))
   mkdirSync(join(draft, 'bin'))
   for (const [name, contents] of files) writeFileSync(join(draft, name), contents)
+  // Some tests start it as another user.
+  chmodSync(draft, 0o755)
   try {
     renameSync(draft, made)
   } catch {
@@ -96,6 +104,6 @@ function findOwn(name: string, file: string): string {
 
 function listPrograms(): [name: string, file: string][] {
   const programs = readdirSync(PROGRAMS).map((name) => join(PROGRAMS, name))
-  const files = [...programs, EXAMPLE_SERVER, CONFORMANCE_FIXTURE]
+  const files = [...programs, EXAMPLE_SERVER, CONFORMANCE_FIXTURE, BOX_DRIVER]
   return files.map((file) => [basename(file, '.ts'), file])
 }

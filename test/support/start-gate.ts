@@ -2,15 +2,7 @@
 // (afterEach or afterAll) always leaves nothing running and no folder behind.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HookClient } from '../../packages/gateway/src/hooks/clients/table.ts'
@@ -141,7 +133,6 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
 }
 
 function asUser(uid: number, folder: string) {
-  if (BUNDLED !== undefined) chmodSync(join(BUNDLED, '../..'), 0o755)
   for (const each of ['', ...readdirSync(folder)]) chownSync(join(folder, each), uid, uid)
   return { uid, gid: uid, env: { ...process.env, HOME: folder, XDG_STATE_HOME: folder } }
 }

@@ -12,6 +12,7 @@ import { PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { CLUSTER_KEY, type RunningPostgres } from '../support/postgres.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
+import { rounds } from '../support/runs.ts'
 import {
   fixture,
   type GateSpec,
@@ -42,6 +43,8 @@ const CALLER = 'ann.smith@example.com'
 /** Below node_modules, where the packages are found. */
 const COMMANDS = join(ROOT, 'node_modules/.cache/sluice-versions')
 const WORKERS = 3
+/** Between the calls of a worker while a gate is replaced: the more often, the more of them are open at each moment. */
+const PAUSE_MS = 80 / rounds(8)
 
 /** The command of a version, unpacked. */
 function unpackCommand(version: string): string {
@@ -210,7 +213,7 @@ async function callWhile(callers: Callers, change: () => Promise<void>): Promise
   const callOn = async (at: number): Promise<void> => {
     let client: PlainClient | undefined
     while (!isOver) {
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       try {
         client ??= await open(callers, gates[at] as RunningGate)
         const { answer, status, text } = await client.call('read')

@@ -77,17 +77,31 @@ const MAKE_ACCESSIBLE = `
 find . -name .git -prune -o -type d ! -perm -700 -exec chmod u+rwx {} \\;
 find . -name .git -prune -o -type f ! -perm -600 -exec chmod u+rw {} \\;`
 
+/** Bounds that tests set lower. */
+export interface SnapshotBounds {
+  /** Files of a project, above which no snapshot is made. */
+  readonly filesMax?: number | undefined
+  /** Snapshots of a project that are kept. */
+  readonly snapshotsMax?: number | undefined
+}
+
 export class Snapshots {
   readonly #data: string
   readonly #nowMs: () => number
   readonly #filesMax: number
+  readonly #snapshotsMax: number
   /** What runs for a project: one thing at a time, because they share an index. */
   readonly #running = new Map<string, Promise<unknown>>()
 
-  constructor(data: string, nowMs: () => number, filesMax = SNAPSHOT_FILES_MAX) {
+  constructor(
+    data: string,
+    nowMs: () => number,
+    { filesMax = SNAPSHOT_FILES_MAX, snapshotsMax = SNAPSHOTS_MAX }: SnapshotBounds = {},
+  ) {
     this.#data = data
     this.#nowMs = nowMs
     this.#filesMax = filesMax
+    this.#snapshotsMax = snapshotsMax
   }
 
   /** Records the files that git tracks or would track. Rejects if it cannot. */
@@ -166,7 +180,7 @@ export class Snapshots {
     const atMs = this.#nowMs()
     const folder = join(git.repository, REFS)
     const earlier = (await readdir(folder).catch(() => [])).sort().reverse()
-    const isFull = earlier.length >= SNAPSHOTS_MAX
+    const isFull = earlier.length >= this.#snapshotsMax
     const input = JSON.stringify({ atMs, ...of })
     const args = [String(git.filesMax), word, isFull ? 'full' : '']
     const printed = await runGitScript(git, `${script}${COMMIT_TREE}`, args, { input })
@@ -177,7 +191,7 @@ export class Snapshots {
     const oldest = nameTime(atMs - SNAPSHOT_AGE_MS_MAX)
     const old = earlier.filter(
       (name, at) =>
-        at >= SNAPSHOTS_MAX - 1 || name < oldest || (at === 0 && name.endsWith(`-${tree}`)),
+        at >= this.#snapshotsMax - 1 || name < oldest || (at === 0 && name.endsWith(`-${tree}`)),
     )
     for (const name of old) await rm(join(folder, name), { force: true })
     await rename(`${ref}.lock`, ref)
