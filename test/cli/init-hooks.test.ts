@@ -17,7 +17,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { parseToml } from '../../packages/cli/src/init/files/toml-entries.ts'
 import { readConfig } from '../../packages/gateway/src/config/config.ts'
 import { findBoxAvailability } from '../../packages/gateway/src/isolation/boxes.ts'
-import { type } from '../support/person.ts'
+import { agreeAtTerminal, type } from '../support/person.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 
@@ -212,11 +212,49 @@ test.skipIf(!box.ok)('a box is offered with the hosts of the project, and stays'
   expect(sandbox()).toMatchObject({ sandbox: { hosts } })
   await init(...hooks, '--enforce')
   expect(sandbox()).toMatchObject({ sandbox: { hosts } })
+  const doctor = async () => (await sluice(['doctor', '--config', config])).stdout
+  expect(await doctor()).toContain('claude-code: its lines run in a box')
   const file = join(home, '.claude', 'settings.json')
   writeFileSync(file, JSON.stringify({ ...JSON.parse(claudeAsJson()), sandbox: { enabled: true } }))
-  expect((await sluice(['doctor', '--config', config])).stdout).toContain(
-    'claude-code has a sandbox of its own',
+  expect(await doctor()).toContain('claude-code has a sandbox of its own')
+  vi.stubEnv('PATH', '/nowhere')
+  const why = '`bwrap` is not installed'
+  expect(await doctor()).toContain(`lines of claude-code are not confined: ${why}`)
+  expect(await doctor()).toContain('install the package `bubblewrap`')
+})
+
+test.skipIf(!box.ok)('at a terminal the box is the first question', async () => {
+  const project = join(root, 'shop')
+  mkdirSync(project)
+  writeFileSync(join(project, 'go.sum'), '')
+  const args = ['init', '--config', config, '--hooks', 'codex', '--project', project]
+  const { code, text } = await agreeAtTerminal(args)
+  expect(code, text).toBe(0)
+  const at = [
+    'lines of codex can run in a box, one for each session:',
+    'no question any more: `npm ci`',
+    'in it: the project, the programs of this machine, proxy.golang.org, sum.golang.org',
+    'not in it: your files and keys, other hosts, `git push`',
+    'comes back by `sluice undo`, but for files that git ignores',
+    'run their lines in a box? [y/N]',
+    'write these lines? [y/N]',
+  ].map((line) => text.indexOf(line))
+  expect(at, text).not.toContain(-1)
+  expect(at).toEqual(at.toSorted((one, other) => one - other))
+  const { servers } = readConfig({ file: config, text: readFileSync(config, 'utf8') }, {}).config!
+  expect(servers.codex).toMatchObject({
+    sandbox: { hosts: ['proxy.golang.org', 'sum.golang.org'] },
+  })
+})
+
+test('a machine without boxes is told why, and gets its hooks', async () => {
+  vi.stubEnv('PATH', '/nowhere')
+  const { code, stderr } = await init('--hooks', 'codex', '--yes')
+  expect(stderr).toMatch(
+    /lines of these clients cannot run in a box here: `bwrap` is not installed; install the package `bubblewrap`/,
   )
+  expect(code).toBe(0)
+  expect(files().codex).toBe(true)
 })
 
 test('takes only its own hooks back from a file that was changed since', async () => {

@@ -15,6 +15,7 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { ROOT } from '../support/modules.ts'
+import { agreeAtTerminal } from '../support/person.ts'
 import { freePort } from '../support/postgres.ts'
 import { straight } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -244,7 +245,7 @@ test('projects with servers of one name: each hint names its own, and answers at
     help: '`sluice init --yes same-claude-code --move`',
   })
   // At a terminal: yes to the server, yes to the gate in front of it.
-  const { code, text } = await answerAtTerminal(args)
+  const { code, text } = await agreeAtTerminal(args)
   expect(code, text).toBe(0)
   expect(text).toMatch(/same \(.*one\)\s+Claude Code: same \(.*two\)\s.*not observed:/s)
   expect(readFileSync(join(projects[1] as string, '.mcp.json'), 'utf8')).toContain('"stdio"')
@@ -323,22 +324,6 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     await sluice(['stop', '--config', config])
   }
 })
-
-/** `sluice init` in a terminal of its own, where every question is answered with yes. */
-async function answerAtTerminal(args: readonly string[]) {
-  const words = [NODE, SLUICE, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qefc', words, '/dev/null'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  let [text, answered] = ['', 0]
-  child.stdout.on('data', (chunk) => {
-    text += chunk
-    for (const asked = text.split('[y/N').length - 1; answered < asked; answered++)
-      child.stdin.write('y\r')
-  })
-  const [code] = await once(child, 'exit')
-  return { code, text }
-}
 
 /** `sluice logs -f`, from the last line on; what it has printed so far. */
 function followLog(): () => string {

@@ -358,6 +358,27 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         expect(await findSecrets(trial.project)).toContain(join(trial.project, '.env'))
       })
 
+      test('what is no folder', async () => {
+        for (const name of ['a.txt', 'nowhere'])
+          await expect(begin(join(trial.project, name))).rejects.toMatchObject({
+            ...refuse(`\`${join(trial.project, name)}\` is no folder`),
+            help: 'start the client in the folder of a project',
+          })
+      })
+
+      test('a project in which a protected folder cannot be made', async () => {
+        trial.write({ 'work/file/.github': 'a file' })
+        const project = join(trial.folder, 'work/file')
+        await expect(begin(project)).rejects.toMatchObject({
+          ...refuse(
+            `\`${join(project, '.github/hooks')}\` cannot be made, so it cannot be protected`,
+          ),
+          help: 'make the project writable for the user of the gate',
+        })
+        // What was made before that one is taken back.
+        expect(readdirSync(project)).toEqual(['.github'])
+      })
+
       test('a link among protected places, and one instead of the repository', async () => {
         trial.write({ 'work/linked/x': '', 'work/other/x': '' })
         const work = join(trial.folder, 'work')

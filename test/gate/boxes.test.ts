@@ -333,6 +333,17 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       await trial.end('unmade')
     })
 
+    test('a box whose settings name what is not there is refused with its path', async () => {
+      own = makeProject()
+      await own.start({ read: [join(own.folder, 'nowhere')] })
+      await expect(own.run(':')).rejects.toMatchObject({
+        code: 'BOX_FAILED',
+        message: `the box did not start: bwrap: Can't find source path ${own.folder}/nowhere: No such file or directory`,
+        help: 'run `sluice doctor`',
+      })
+      expect(readdirSync(join(own.data, 'boxes'))).toEqual([])
+    })
+
     test('what it made in the project is gone at its end, also after a crash', async () => {
       const crashed = makeProject()
       own = crashed

@@ -3,6 +3,7 @@
 // only its cost is low. The terminal device itself is tested in gate-person.test.ts.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { People } from '../../packages/access/src/identity/people/people.ts'
 import type { Role } from '../../packages/access/src/identity/person.ts'
 import { terminal } from '../../packages/cli/src/terminal/terminal.ts'
@@ -73,4 +74,22 @@ export function runWordsAtTerminal(
   return new Promise((resolve) => {
     child.once('close', (code) => resolve({ code, text: text.replaceAll('\r\n', '\n') }))
   })
+}
+
+/** Runs a command in a terminal of its own, where every question of the form `[y/N]` is answered with yes. */
+export async function agreeAtTerminal(
+  args: readonly string[],
+): Promise<{ code: number | null; text: string }> {
+  const words = [NODE, SLUICE, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qefc', words, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let [text, answered] = ['', 0]
+  child.stdout.on('data', (chunk) => {
+    text += chunk
+    for (const asked = text.split('[y/N').length - 1; answered < asked; answered++)
+      child.stdin.write('y\r')
+  })
+  const [code] = await once(child, 'exit')
+  return { code, text: text.replaceAll('\r\n', '\n') }
 }

@@ -2,7 +2,7 @@
 // directory read-only, the project writable, and in it what gives power over the user later read-only, and what
 // usually holds secrets hidden. The home directory and /tmp are the box's own.
 
-import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -215,7 +215,7 @@ function isBelowOne(path: string, roots: readonly string[]): boolean {
  * on the way to what `read` or `write` names would show another file of the user. */
 function refuseLinks(path: string, writable: readonly string[]): void {
   for (let at = path; isBelowOne(at, writable); at = dirname(at))
-    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
+    if (readEntry(at)?.isSymbolicLink())
       throw boxFailed(
         `\`${at}\` is a link, which a box cannot protect`,
         'put the file or folder itself in its place',
@@ -250,7 +250,17 @@ export async function findSecrets(
 }
 
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  return readEntry(path) !== undefined
+}
+
+/** Also undefined if a folder on the way is a file. */
+function readEntry(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
+    throw error
+  }
 }
 
 /** Where a path leads through links; nothing if it is not there. */
