@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -13,8 +13,9 @@ import {
   type OAuthClientProvider,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Grants } from '../../packages/access/src/identity/callers/grants.ts'
+import { OperationClient } from '../../packages/cli/src/connect/ask-operation.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 import { pipeTo } from '../support/line-pipe.ts'
 import { serveGate } from '../support/own-gate.ts'
@@ -360,6 +361,55 @@ describe('grants add', () => {
     const again = await importFrom(text)
     expect([again.code, again.out]).toEqual([0, expect.stringContaining('2 names had a grant')])
     for (const name of ['b1', 'b2']) {
+      await atTerminal(gate.data)
+      expect((await grants('revoke', name, '--forget')).code).toBe(0)
+    }
+  })
+
+  test('finding: an import that stops says what was made, and loses no token unsaid', async () => {
+    const folder = scratchDirectory()
+    const [file, tokens] = [join(folder, 'agents.yaml'), join(folder, 'tokens')]
+    writeFileSync(file, 'c1: { policy: reader }\nc2: { policy: reader }\nc3: { policy: reader }\n')
+    const importTo = (to: string) => grants('import', file, '--tokens', to)
+    const { ask } = OperationClient.prototype
+    const asking = vi.spyOn(OperationClient.prototype, 'ask')
+    onTestFinished(() => asking.mockRestore())
+
+    // Before anybody is asked for a PIN.
+    writeFileSync(tokens, 'of somebody else\n')
+    const there = await importTo(tokens)
+    expect([there.code, there.err]).toEqual([2, expect.stringContaining('is there already')])
+    expect(asking).not.toHaveBeenCalled()
+    rmSync(tokens)
+
+    // Nothing was made: the same command may be run again.
+    asking.mockRejectedValueOnce(new Error('the gate ended the connection'))
+    await atTerminal(gate.data)
+    const none = await importTo(tokens)
+    expect([none.code, none.err]).toEqual([2, expect.not.stringContaining('made')])
+    expect(existsSync(tokens)).toBe(false)
+
+    // The second is made, and its answer is lost.
+    asking.mockImplementation(async function (this: OperationClient, row, input) {
+      const answer = await ask.call(this, row, input)
+      if (input.name === 'c2') throw new Error('the gate ended the connection')
+      return answer
+    })
+    await atTerminal(gate.data)
+    const stopped = await importTo(tokens)
+    expect(stopped.code).toBe(2)
+    expect(stopped.err).toContain(`with tokens in ${tokens}: c1; made without a token: c2`)
+    expect(stopped.err).toContain('sluice grants revoke c2 --forget')
+    expect(readFileSync(tokens, 'utf8')).toMatch(/^c1 \S+\n$/)
+    asking.mockRestore()
+
+    const rest = `${tokens}.rest`
+    await atTerminal(gate.data)
+    expect((await grants('revoke', 'c2', '--forget')).code).toBe(0)
+    await atTerminal(gate.data)
+    expect((await importTo(rest)).code).toBe(0)
+    expect(readFileSync(rest, 'utf8')).toMatch(/^c2 \S+\nc3 \S+\n$/)
+    for (const name of ['c1', 'c2', 'c3']) {
       await atTerminal(gate.data)
       expect((await grants('revoke', name, '--forget')).code).toBe(0)
     }

@@ -1,7 +1,7 @@
 // `sluice grants import`: makes the grants of a file, with one proof. All of the file is checked before the first is made.
-// A token is written right after its grant, so that nothing is lost if the gate ends in between.
+// A token is written right after its grant; if that stops in between, the error says which grants were made.
 
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { GRANT_NAME, GRANT_REQUEST, type GrantRequest } from '@sluice/access/identity/grant-fields'
 import { policyNames } from '@sluice/gateway/config/grants'
 import { ADD_GRANT, refuseGrant } from '@sluice/gateway/operations/grants'
@@ -27,7 +27,8 @@ agents.yaml has the callers by name:
   nightly: { policy: readonly, slots: 4, until: 2027-01-31 }
 
 Asks for your PIN once (role admin). The file of the tokens is new, and only you can read it: a line \`NAME TOKEN\` for each.
-A name that has a grant already is left as it is, so the same command goes on after a fault.
+A name that has a grant already is left as it is: after a fault, the same command with another file for the tokens
+makes those that are missing.
 Exit code 0 if all have a grant now, 1 if the file names a policy that does not exist or a time that is over.`
 
 const { name: _, ...TERMS } = GRANT_REQUEST
@@ -59,13 +60,27 @@ export const addGrantsImport = defineCommand({
     })
     if (wanted === undefined) return 1
     if (wanted.length > 0) {
+      if (existsSync(tokens)) throw createFileError(tokens, 'it is there already')
       const client = new OperationClient(place, options)
       // Somebody who gives up at the prompt leaves no file.
       await client.prove()
       createTokenFile(tokens)
+      const made: string[] = []
       for (const request of wanted) {
-        const { token } = await client.ask(ADD_GRANT, request)
-        appendFileSync(tokens, `${request.name} ${token}\n`)
+        const { name } = request
+        try {
+          const { token } = await client.ask(ADD_GRANT, request)
+          appendFileSync(tokens, `${name} ${token}\n`)
+          made.push(name)
+        } catch (error) {
+          const isMade = withGrants(config, (grants) => grants.hasValid(name, Date.now()))
+          if (made.length === 0) rmSync(tokens)
+          throw describeStop(error as Error, {
+            made,
+            tokens,
+            withoutToken: isMade ? name : undefined,
+          })
+        }
       }
     }
     const left = requests.length - wanted.length
@@ -111,10 +126,33 @@ function createTokenFile(file: string): void {
   try {
     writeFileSync(file, '', { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    throw new CliError(
-      'CLI_FILE',
-      `\`${file}\` cannot be made: ${(error as Error).message}`,
-      'name a file that does not exist: tokens are not written over another',
-    )
+    throw createFileError(file, (error as Error).message)
   }
+}
+
+function createFileError(file: string, why: string): CliError {
+  const help = 'name a file that does not exist: tokens are not written over another'
+  return new CliError('CLI_FILE', `\`${file}\` cannot be made: ${why}`, help)
+}
+
+interface StoppedImport {
+  /** Whose tokens are in the file. */
+  readonly made: readonly string[]
+  readonly tokens: string
+  /** Who has a grant whose token was lost on the way. */
+  readonly withoutToken: string | undefined
+}
+
+/** An error after which somebody may have a grant says who. */
+function describeStop(error: Error, { made, tokens, withoutToken }: StoppedImport): Error {
+  if (made.length === 0 && withoutToken === undefined) return error
+  const parts = [error.message]
+  if (made.length > 0) parts.push(`made before, with tokens in ${tokens}: ${made.join(', ')}`)
+  if (withoutToken !== undefined) parts.push(`made without a token: ${withoutToken}`)
+  const again = 'run the command again with another file for the tokens'
+  const help =
+    withoutToken === undefined
+      ? again
+      : `\`sluice grants revoke ${withoutToken} --forget\`, then ${again}`
+  return new CliError('CLI_GATE', parts.join('; '), help)
 }
