@@ -1,8 +1,11 @@
 // What of a call goes into the ledger.
 
+import { JUDGED_ENTRIES_MAX } from '@sluice/ledger/records/limits'
 import { digestText } from '@sluice/ledger/records/record'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { compile } from '@sluice/policy/compile/compile'
+import { JUDGED_PATHS_MAX } from '@sluice/policy/language/limits'
 import { expect, test } from 'vitest'
 import { type EntryOptions, toEntry } from './record-calls.ts'
 
@@ -45,4 +48,46 @@ test.each([[true], [false]])('the record says whether the class was a guess: %s'
   } as unknown as EntryOptions['decided']
   const kept = toEntry({ pipeline: { keepsTexts: false }, decided, callId: 'c' })
   expect(kept).toMatchObject({ category: 'Execute', unknown })
+})
+
+test('finding: a record has room for all that a policy may read of a call', () => {
+  const guardrails = Array.from({ length: 300 }, (_, n) => ({
+    name: `g${n}`,
+    when: [
+      `args.a${n} > 0`,
+      `last("shop/get").f${n} > 0`,
+      `principal.claims.c${n} == 1`,
+      'call.secret || call.card || call.iban',
+      'session.repeats > 9 || session.tokens > 9 || session.mode == "plan"',
+    ].join(' || '),
+    action: 'deny',
+  }))
+  const judgedBy = (some: readonly object[]) => {
+    const text = JSON.stringify({ version: 1, default: 'allow', guardrails: some })
+    const { policy } = compile({ file: 'p', text })
+    const tool: KnownTool = {
+      definition: { server: 's', name: 't', inputSchema: { additionalProperties: false } },
+      category: 'Read',
+      risk: 'low',
+    }
+    const principal = { id: 'ann', kind: 'oauth', groups: ['ops'], claims: {} }
+    const decided = {
+      request: {
+        call: { server: 's', method: 'tools/call', name: 't', args: {} },
+        facts: sampleFacts(tool, { principal }),
+        argsText: '{}',
+      },
+      bound: { id: 'p', policy },
+      decision: {},
+      now: { wallMs: 0, monotonicMs: 0 },
+    } as unknown as EntryOptions['decided']
+    return Object.keys(toEntry({ pipeline: { keepsTexts: false }, decided, callId: 'c' }).judged)
+  }
+  const all = judgedBy(guardrails)
+  expect(all.length).toBeLessThanOrEqual(JUDGED_ENTRIES_MAX)
+  expect(all.filter((name) => name.startsWith('args.'))).toHaveLength(JUDGED_PATHS_MAX)
+  expect(all).toEqual(expect.arrayContaining(['principal.groups', 'session.mode', 'undeclared']))
+  // Fields of answers have the room that arguments leave.
+  const few = judgedBy(guardrails.slice(0, 90))
+  expect(few.filter((name) => name.startsWith('last('))).toHaveLength(90)
 })

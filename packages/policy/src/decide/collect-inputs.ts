@@ -108,9 +108,10 @@ function listReads(scope: ApplicableRules, { tool }: Facts) {
   }))
   const names = new Set(listVariables(scope).map(({ root, path }) => `${root}.${path[0]}`))
   const plain = [...PLAIN_FACTS].filter(([text]) => names.has(text))
+  // A record has room for so many together, and with more the call would be refused.
   const lasts = listLastReads(listApplicable(scope).map(({ rule }) => rule)).slice(
     0,
-    JUDGED_PATHS_MAX,
+    JUDGED_PATHS_MAX - reads.length,
   )
   return { reads, plain, lasts, claims: claimsRead(scope), declared: readDeclaredArguments(schema) }
 }

@@ -119,15 +119,15 @@ export const KEY_PART_LENGTH_MAX = 256
 /** Counter keys that one limit caches; the cache is cleared when it is full. */
 export const REMEMBERED_KEYS_MAX = 4_096
 /**
- * Arguments of one call whose values are recorded for `replay`. The values of further ones are
- * unknown to it.
+ * Arguments of one call, and fields of earlier answers beside them, whose values are recorded for
+ * `replay`. The values of further ones are unknown to it.
  */
 export const JUDGED_PATHS_MAX = 200
 /**
  * Token claims of one call whose values are recorded for `replay`. The values of further ones are
  * unknown to it.
  */
-export const JUDGED_CLAIMS_MAX = 50
+export const JUDGED_CLAIMS_MAX = 40
 /** Length of a value that is recorded for `replay`. A longer one is recorded as withheld. */
 export const JUDGED_TEXT_LENGTH_MAX = 1_024
 /**
