@@ -45,6 +45,26 @@ test.each(['unload', 'drop'] as const)(
   },
 )
 
+test('finding: a session that is opened again has what is still on its way to the store', async () => {
+  const rows = createRows()
+  const { promise: isThere, resolve: arrive } = Promise.withResolvers<void>()
+  const { addAnswers } = rows
+  const answers = open({
+    ...rows,
+    addAnswers: async (writer, added) => {
+      await isThere
+      return addAnswers(writer, added)
+    },
+  })
+  await answers.open('s', NAME, true)
+  answers.add('s', READ_MAIL, false)
+  answers.unload('s')
+  const opened = answers.open('s', NAME, false)
+  arrive()
+  await opened
+  expect(answers.take('s')).toEqual([READ_MAIL])
+})
+
 test('a gate does not merge again what it has added while it remembers it', async () => {
   const rows = createRows()
   const [one, other] = [open(rows), open(rows)]

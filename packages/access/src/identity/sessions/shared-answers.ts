@@ -97,6 +97,8 @@ export class SharedAnswers {
       this.#known.set(id, known)
     }
     if (known.isRead) return
+    // What is on its way to the store is not read there yet, and the memory that had it may be gone.
+    await this.whenStored(id)?.catch(() => {})
     const { unloads } = known
     // Also what this gate has stored: its memory of the session may be gone.
     await this.#read([known], NO_WRITER)
@@ -105,9 +107,9 @@ export class SharedAnswers {
 
   /** Reads what other gates have added to these sessions. */
   async follow(rows: readonly SessionRow[]): Promise<void> {
-    const newest = new Map(rows.map((row) => [`${row.number} ${row.owner}`, row.answers]))
+    const newest = new Map(rows.map((row) => [toKey(row), row.answers]))
     const behind = [...this.#known.values()].filter(
-      ({ isRead, name, seq }) => isRead && (newest.get(`${name.number} ${name.owner}`) ?? 0n) > seq,
+      ({ isRead, name, seq }) => isRead && (newest.get(toKey(name)) ?? 0n) > seq,
     )
     if (behind.length > 0) await this.#read(behind, this.writer)
   }
@@ -176,12 +178,10 @@ export class SharedAnswers {
 
   /** Adds what others than the writer have stored. */
   async #read(sessions: readonly KnownAnswers[], writer: string): Promise<void> {
-    const byName = new Map(
-      sessions.map((known) => [`${known.name.number} ${known.name.owner}`, known]),
-    )
+    const byName = new Map(sessions.map((known) => [toKey(known.name), known]))
     const begun = new Map(sessions.map((known) => [known, known.unloads]))
     for (const { name, seq, body } of await this.#options.rows.readAnswers(writer, sessions)) {
-      const known = byName.get(`${name.number} ${name.owner}`)
+      const known = byName.get(toKey(name))
       if (known === undefined || begun.get(known) !== known.unloads) continue
       known.unmerged.push(this.#decode(known.id, body))
       known.rows += 1
@@ -220,8 +220,8 @@ export class SharedAnswers {
           bodies.map((body) => ({ name, body, replacesThrough })),
         )
         const stored = await rows.addAnswers(this.writer, added)
-        const names = new Set(stored.map(({ number, owner }) => `${number} ${owner}`))
-        const isStored = ({ known: { name } }: Storing) => names.has(`${name.number} ${name.owner}`)
+        const names = new Set(stored.map(toKey))
+        const isStored = ({ known: { name } }: Storing) => names.has(toKey(name))
         for (const item of left) if (isStored(item)) item.done.resolve()
         left = left.filter((item) => !isStored(item))
         // So that the next call need not be decided twice.
@@ -241,6 +241,11 @@ export class SharedAnswers {
     item.done.reject(OVER)
     return false
   }
+}
+
+/** What a session is found by: its number and whose it is. */
+function toKey({ number, owner }: Pick<SessionRow, 'number' | 'owner'>): string {
+  return `${number} ${owner}`
 }
 
 /** No gate has this name as a writer. */
