@@ -245,10 +245,12 @@ function rememberFields(
   if (answered?.method !== TOOL_CALL) return
   const { values, valuesText } = findReads(bound)
   if (values.size === 0) return lease.missedValues()
+  // Also for a tool that the policy does not read: what an earlier policy had remembered is no longer the last answer.
+  const remembered = lease.values(valuesText)
   const reads = values.get(`${server}/${answered.name}`)
   if (reads === undefined) return
   const args = answered.params?.value.arguments
-  lease.values(valuesText).remember(reads, isObject(args) ? args : {}, readAnswer(text), Date.now())
+  remembered.remember(reads, isObject(args) ? args : {}, readAnswer(text), Date.now())
   lease.saveValues()
 }
 

@@ -216,6 +216,17 @@ test('kill: the fields of the last answer are known, and of no older one', () =>
   expect(totalOf(lease)).toEqual({ value: 7 })
 })
 
+test('finding: after two swaps of the policy no answer of before passes for the last one', () => {
+  const gate = new Gate(newFolder())
+  const lease = gate.join()
+  readTotal(lease, 5)
+  // Under a policy that reads something else, a newer total is not remembered.
+  expect(totalOf(lease, 'other fields')).toBe('unknown')
+  expect(totalOf(lease)).toBe('unknown')
+  const later = gate.stop()
+  expect(totalOf(later.join())).toBe('unknown')
+})
+
 test('what sessions read that several gates use is known to none of them', () => {
   const { sessions } = new Gate(newFolder())
   const leases = ['token a', 'token b'].map((key) =>

@@ -128,6 +128,10 @@ export class AnswerMemory {
   missedValues(session: RememberingSession): void {
     if (session.values === undefined && !session.stored.has('values')) return
     this.#unloadValues(session)
+    this.#dropStoredValues(session)
+  }
+
+  #dropStoredValues(session: RememberingSession): void {
     if (!session.stored.delete('values')) return
     if (this.#store.load(session.id, 'values') !== undefined)
       this.#store.save(session.id, 'values', Buffer.from('{}'))
@@ -138,8 +142,11 @@ export class AnswerMemory {
     reads: string,
   ): NonNullable<RememberingSession['values']> {
     const isNew = session.calls === 0 && session.values === undefined
-    const values = this.#loadValues(session, reads) ?? new SessionValues(!isNew)
-    session.values = { reads, values }
+    const stored = this.#loadValues(session, reads)
+    // Answers that this policy does not read are not remembered: when the earlier one is in force again, what it had
+    // stored would pass for the last answer.
+    if (stored === undefined) this.#dropStoredValues(session)
+    session.values = { reads, values: stored ?? new SessionValues(!isNew) }
     return session.values
   }
 
