@@ -181,6 +181,7 @@ const MODULES: Readonly<Record<string, Module>> = {
     kind: 'node',
     imports: [
       'policy/cases',
+      'policy/change',
       'policy/compile',
       'policy/values',
       'policy/calls',

@@ -43,7 +43,8 @@ Examples:
 The policy in force, made stricter: a rule for each tool that was called, with what was recorded of its arguments as
 bounds, what goes beyond them asks a person, and the busiest minute of a session as its rate. What was never called is
 denied. Conditions, limits, guardrails, labels and \`protect\` stay; the rules that are gone are listed, and how many calls
-that passed it would have stopped. It learns from what the policy allowed or a person approved: in observe mode, what
+that passed it would have stopped. Nothing is looser than in force: if no rule of a tool is provably as strict as those
+that apply to it now (a limit that counts for several tools), all of them stay, and that is said. It learns from what the policy allowed or a person approved: in observe mode, what
 it would have refused is no example.
 False blocks are measured by leaving days out: a policy made of the other days decides them.
 With --against, a guardrail on the tool of the call (its number as \`sluice ledger query\` shows it):
@@ -124,7 +125,7 @@ function fit(
     output.line('or name another document with --for')
     return 1
   }
-  const { yaml, policy, unbounded, removed } = fitPolicy(calls, margin, kept)
+  const { yaml, policy, unbounded, removed, stays } = fitPolicy(calls, margin, kept)
   const evaluation = evaluateTraffic(policy, passed)
   const days = validateByDay(calls, margin, kept)
   const all = evaluateTraffic(
@@ -142,6 +143,7 @@ function fit(
     validation: days ?? null,
     unbounded,
     removed,
+    stays,
     wouldStop: all.stopped.length,
   })
   if (out === undefined) for (const line of text.trimEnd().split('\n')) output.line(printable(line))
@@ -151,6 +153,10 @@ function fit(
     note(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
   for (const pointer of removed)
     note(`${output.paint('yellow', 'removed')}   ${printable(unescapePointer(pointer))}`)
+  for (const name of stays)
+    note(`${output.paint('yellow', 'stays')}     ${printable(unescapePointer(name))}`)
+  if (stays.length > 0)
+    note('no rule in their place is provably as strict, so the other rules of the policy stay, too')
   if (kept === undefined)
     note('no policy in force was found, so nothing of it is kept: name it with --config')
   for (const line of describeStopped(all.stopped)) note(line)

@@ -1,7 +1,9 @@
 // The strictest document that allows the recorded calls: a rule for each tool that was called, with
 // the bounds of the arguments that were recorded and the busiest minute of a session; all else is
-// denied. What the document in force says of the tool (keep-rules.ts), and all its other sections, stay. How often it would stop calls of days it has not seen is measured by leaving days out.
+// denied. What the document in force says of the tool (keep-rules.ts), and all its other sections,
+// stay, and nothing is looser than it. How often it would stop calls of days it has not seen is measured by leaving days out.
 
+import type { Action } from '@sluice/policy/calls/actions'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
 import { compile } from '@sluice/policy/compile/compile'
 import { UNDECLARED } from '@sluice/policy/decide/collect-inputs'
@@ -13,7 +15,7 @@ import {
   parseDecimal,
   toDecimal,
 } from '@sluice/policy/values/decimal'
-import { ExactNumber } from '@sluice/policy/values/json'
+import { ExactNumber, type JsonObject } from '@sluice/policy/values/json'
 import { BUILT_IN } from '../call/decide-call.ts'
 import {
   joinConditions,
@@ -37,6 +39,9 @@ export interface FittedPolicy {
   readonly unbounded: readonly { readonly tool: string; readonly why: string }[]
   /** Rules of the document in force that are gone, as JSON Pointers. */
   readonly removed: readonly string[]
+  /** Why the other rules of the document in force stay: tools for which no single rule is provably as strict, and rules
+   * (JSON Pointers) that nothing can take the place of. Empty if they do not. */
+  readonly stays: readonly string[]
 }
 
 /**
@@ -51,13 +56,22 @@ export function fitPolicy(
   const passed = calls.filter(isLearned)
   const byTool = groupBy(passed.filter(isToolCall), toolOf)
   const unbounded: { tool: string; why: string }[] = []
+  const stays = [...(kept?.needed ?? [])]
+  const replaced = new Map<string, readonly KeptRule[]>()
   const lines: string[] = []
-  if (byTool.size > 0) lines.push('', 'tools:')
-  const used = new Set<string>()
   for (const [tool, own] of [...byTool].sort(byKey)) {
-    const rules = kept?.rulesFor(own[0] as TrafficCall) ?? []
-    for (const { pointer } of rules) used.add(pointer)
-    const { rule, why } = fitRule(own, margin, rules)
+    const [first] = own as [TrafficCall]
+    const rules = kept?.rulesFor(first) ?? []
+    const { rule, why } =
+      kept === undefined || rules.length > 0 || kept.fallback === 'allow'
+        ? fitRule(own, margin, rules)
+        : { rule: kept.fallback, why: [] }
+    if (kept?.isAsStrict(first, rule) === false) {
+      // Without any rule, the default decides as before, or denies.
+      if (rules.length > 0) stays.push(tool)
+      continue
+    }
+    replaced.set(tool, rules)
     const days = new Set(own.map(dayOf)).size
     const category = own[0]?.record.category ?? ''
     lines.push(`  # ${category}, ${own.length} calls on ${days} ${days === 1 ? 'day' : 'days'}`)
@@ -70,17 +84,32 @@ export function fitPolicy(
   )
   const methods = [...byMethod]
     .sort(byKey)
-    .map(([method, own]): [string, string] => [
+    .map(([method, own]): [string, Action] => [
       method,
       own.some(isFree) ? 'allow' : 'require_approval',
     ])
-  if (kept === undefined && methods.length > 0) lines.push('', 'methods:')
+  const parts = kept?.keep({ methods, replaced, keepsAll: stays.length > 0 })
+  const text = [
+    parts?.head ?? 'version: 1\ndefault: deny',
+    ...writeSection('categories', writeEntries(parts?.categories)),
+    ...writeSection('tools', [...writeEntries(parts?.tools), ...lines]),
+  ]
   if (kept === undefined)
-    for (const [method, action] of methods) lines.push(`  ${JSON.stringify(method)}: ${action}`)
-  const head = kept?.writeHead(methods) ?? 'version: 1\ndefault: deny'
-  const yaml = `${[head, ...lines].join('\n')}\n`
-  const removed = kept?.pointers.filter((pointer) => !used.has(pointer)) ?? []
-  return { yaml, policy: compileSuggestion(yaml), unbounded, removed }
+    text.push(...writeSection('methods', writeEntries(Object.fromEntries(methods))))
+  const yaml = `${text.join('\n')}\n`
+  const removed = parts?.removed ?? []
+  return { yaml, policy: compileSuggestion(yaml), unbounded, removed, stays }
+}
+
+function writeSection(name: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${name}:`, ...lines]
+}
+
+function writeEntries(entries: JsonObject = {}): readonly string[] {
+  return Object.entries(entries).map(([key, rule]) => {
+    const text = typeof rule === 'string' ? rule : JSON.stringify(rule)
+    return `  ${JSON.stringify(key)}: ${text}`
+  })
 }
 
 /** A policy that only observes lets pass what it would refuse: only what it would allow, or a person has approved, is
@@ -163,7 +192,9 @@ function fitRule(
   const own = joinConditions(rules, conditions)
   const isFitting = own === '' || fits(call, own)
   const when = isFitting ? own : joinConditions(rules, [])
-  const isExtra = isFitting && free.some(({ record }) => record.judged[UNDECLARED] === true)
+  const mayExtra = rules.every(({ when, extraArgs }) => when === undefined || extraArgs)
+  const hasExtra = free.some(({ record }) => record.judged[UNDECLARED] === true)
+  const isExtra = isFitting && mayExtra && hasExtra
   const extra = isExtra && conditions.length > 0 ? { extra_args: 'allow' } : {}
   const condition = when === '' ? {} : { when, otherwise: 'require_approval', ...extra }
   return { rule: writeRule({ action: 'allow', ...condition, ...rate }, rules), why }

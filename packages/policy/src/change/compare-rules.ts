@@ -47,6 +47,22 @@ export function ruleLoosens(old: Rule, now: Rule): string[] {
   return loosenings
 }
 
+/** The rule as it decides where the test, a part of its condition, is false; undefined if it has no such test. */
+export function withoutTest(rule: Rule, test: string): Rule | undefined {
+  const { when, ...rest } = rule
+  const has = when !== undefined && listTests(when.expression).some(({ text }) => text === test)
+  return has ? { ...rest, action: rule.otherwise } : undefined
+}
+
+/**
+ * Whether a rule decides at least as strictly as several that apply together; `fallback` is what decides without any.
+ * Sound and incomplete.
+ */
+export function isAtLeastAsStrict(now: Rule, rules: readonly Rule[], fallback: Action): boolean {
+  if (rules.length === 0) return isAtLeast(weakest(listPossibleActions(now)), fallback)
+  return rules.every((rule) => ruleLoosens(rule, now).length === 0)
+}
+
 function wordsTighten(old: Rule, now: Rule): boolean {
   if (isAtLeast(weakest(listPossibleActions(now)), strongest(listPossibleActions(old)))) return true
   if (!isAtLeast(now.action, old.action) || !isAtLeast(now.otherwise, old.otherwise)) return false

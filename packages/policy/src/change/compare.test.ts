@@ -18,8 +18,10 @@ import { rounds, runs } from '../../../../test/support/runs.ts'
 import { ACTIONS } from '../calls/actions.ts'
 import type { Decision } from '../calls/decision.ts'
 import { decide } from '../decide/decide.ts'
+import type { Rule } from '../model/rule.ts'
 import { compareDecimal } from '../values/decimal.ts'
 import { loosenings } from './compare.ts'
+import { isAtLeastAsStrict, withoutTest } from './compare-rules.ts'
 
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
 
@@ -292,6 +294,24 @@ describe('sound', () => {
     // Otherwise nothing was tested.
     expect(tightened).toBeGreaterThan(rounds(20))
   })
+})
+
+test('one rule in place of several is compared with each, or with the default', () => {
+  const ruleOf = (rule: object) =>
+    compiled({ ...BASE, tools: { 'a/get_x': rule } }).tools.exact('a', 'get_x') as Rule
+  const [open, shut] = [{ action: 'allow' }, { action: 'deny' }].map(ruleOf) as [Rule, Rule]
+  const some = ruleOf({ action: 'allow', when: 'args.n <= 5 && call.category == "Read"' })
+  expect(
+    isAtLeastAsStrict(some, [open, ruleOf({ action: 'allow', when: 'args.n <= 5' })], 'deny'),
+  ).toBe(true)
+  expect(isAtLeastAsStrict(some, [open, shut], 'allow')).toBe(false)
+  expect(isAtLeastAsStrict(some, [], 'allow')).toBe(true)
+  expect(isAtLeastAsStrict(some, [], 'require_approval')).toBe(false)
+  // In another class its test is false.
+  const elsewhere = withoutTest(some, 'call.category == "Read"') as Rule
+  expect(isAtLeastAsStrict(elsewhere, [shut], 'deny')).toBe(true)
+  expect(withoutTest(some, 'call.category == "Write"')).toBeUndefined()
+  expect(withoutTest(open, 'call.category == "Read"')).toBeUndefined()
 })
 
 test.each<[string, object, object, boolean]>([
