@@ -16,6 +16,8 @@ import { type Output, printable } from '../terminal/output.ts'
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[]
   readonly leftOut: readonly { readonly server: string; readonly why: string }[]
+  /** Parts of a definition that the configuration leaves out of pins, as JSON Pointers. */
+  readonly ignore?: readonly string[]
 }
 
 /** Throws where no server could be listed. */
@@ -36,6 +38,7 @@ export async function listConfiguredTools(
   return {
     tools: listings.flatMap((listing) => ('tools' in listing ? listing.tools : [])),
     leftOut: failed.map(({ server, error }) => ({ server, why: error.message })),
+    ignore: config.pins.ignore,
   }
 }
 

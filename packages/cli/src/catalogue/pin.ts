@@ -24,6 +24,7 @@ import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readDefinitions } from '../terminal/read-tools.ts'
+import { getInstructions } from '../terminal/server-instructions.ts'
 
 const EXAMPLES = `
 Examples:
@@ -165,7 +166,7 @@ function pinsOf(file: string): Pin[] {
   return readDefinitions(file).map((definition) => ({
     server: definition.server,
     name: definition.name,
-    digest: pinOf(definition, sha256),
+    digest: pinOf(definition, sha256, { instructions: getInstructions(definition) ?? '' }),
     ...(isOwnTool(definition) ? classifyOwn(definition) : classify(definition)),
   }))
 }

@@ -8,7 +8,7 @@ import { sha256 } from '@sluice/gateway/tools/pins'
 import { withInstructions } from '@sluice/gateway/tools/stored-pins'
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
 import type { ToolDefinition } from '@sluice/policy/calls/tools'
-import { getInstructions } from '../servers/server-instructions.ts'
+import { getInstructions } from '../terminal/server-instructions.ts'
 
 export const FINDING_KINDS = ['held', 'changed', 'unknown', 'destructive'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
@@ -29,16 +29,17 @@ export interface LockedPin extends Pin {
   readonly line: number
 }
 
-/** `pins`: those of the lock file; undefined if there is none. */
+/** `pins`: those of the lock file; undefined if there is none. `ignore`: what pins leave out, as in the configuration. */
 export function listFindings(
   tools: readonly ToolDefinition[],
   kinds: ReadonlySet<FindingKind>,
   pins: readonly LockedPin[] | undefined,
+  ignore: readonly string[],
 ): ScanFinding[] {
   return tools.flatMap((definition) => {
     const { server, name } = definition
     const pin = pins?.find((one) => one.server === server && one.name === name)
-    const isPinned = pin !== undefined && isAsPinned(definition, pin)
+    const isPinned = pin !== undefined && isAsPinned(definition, pin, ignore)
     const found: (Omit<ScanFinding, 'server' | 'name'> | undefined)[] = [
       // What a person has looked at and pinned is accepted, as by the gate.
       isPinned ? undefined : findHeld(definition),
@@ -49,10 +50,14 @@ export function listFindings(
   })
 }
 
-/** The gate pins a definition together with what its server says of itself, `sluice pin --tools` alone. */
-function isAsPinned(definition: ToolDefinition, { digest }: Pin): boolean {
-  const instructions = getInstructions(definition) ?? ''
-  return [pinOf(definition, sha256), pinOf(definition, sha256, { instructions })].includes(digest)
+/** A definition is pinned together with what its server says of itself: otherwise new instructions would pass. */
+function isAsPinned(
+  definition: ToolDefinition,
+  { digest }: Pin,
+  ignore: readonly string[],
+): boolean {
+  const said = ignore.includes('/instructions') ? undefined : getInstructions(definition)
+  return pinOf(definition, sha256, { instructions: said ?? '', ignore }) === digest
 }
 
 function findHeld(definition: ToolDefinition) {
@@ -72,7 +77,7 @@ function describeChange(pin: LockedPin | undefined) {
   const help = 'look at the definition, and if you want it run `sluice pin` and commit sluice.lock'
   if (pin === undefined)
     return { kind: 'changed', message: 'sluice.lock has no such tool', help } as const
-  const message = 'it is not the definition that sluice.lock pins'
+  const message = 'it, or the instructions of its server, is not what sluice.lock pins'
   return { kind: 'changed', message, help, line: pin.line } as const
 }
 

@@ -24,6 +24,7 @@ import { BRIEF_CHARS_MAX } from '../terminal/limits.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { readDefinitions } from '../terminal/read-tools.ts'
+import { listInstructions } from '../terminal/server-instructions.ts'
 import { writeNewFile } from '../terminal/write-new-file.ts'
 import { formatEvidence } from './classify.ts'
 import {
@@ -56,7 +57,7 @@ Examples:
   sluice scan --config sluice.yaml --fail-on held,changed --sarif scan.sarif
 
 --fail-on names what ends a build with exit code 1: \`held\` a definition that a gate would hold (hidden text, orders to
-the model), \`changed\` one that is not as sluice.lock pins it, or not in it, \`unknown\` a class that is a guess,
+the model), \`changed\` one that is not, with the instructions of its server, as sluice.lock pins it, or not in it, \`unknown\` a class that is a guess,
 \`destructive\` a tool that destroys. \`sluice pin\` writes sluice.lock; what it pins is not held.
 
 A server of the configuration that cannot be listed is left out with a warning, and the exit code is 1.`
@@ -88,10 +89,10 @@ export const add = defineCommand({
   examples: EXAMPLES,
   run: async ({ command, ...options }, output) => {
     const listed = await toolsOf(command, options, output)
-    const { tools } = listed
+    const { tools, ignore = [] } = listed
     const kinds = readKinds(options.failOn)
     const pins = readPins(options, kinds)
-    const findings = listFindings(tools, kinds, pins)
+    const findings = listFindings(tools, kinds, pins, ignore)
     remarkLeftOut(listed, output)
     if (options.out !== undefined) writeDefinitions(listed, options.out)
     if (options.policy !== undefined) writePolicy(options.policy, tools, output)
@@ -205,6 +206,7 @@ function printTools(
       ...rest,
     })),
     ...nameBuiltin(tools),
+    ...listInstructions(tools),
     definitions: tools,
     leftOut,
     findings,

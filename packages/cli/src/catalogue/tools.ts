@@ -10,6 +10,7 @@ import { loadConfig } from '../connect/load-config.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
 import { type Output, plural } from '../terminal/output.ts'
+import { listInstructions } from '../terminal/server-instructions.ts'
 import { writeOutput } from '../terminal/write-new-file.ts'
 import { type ListedTools, listConfiguredTools, nameBuiltin, remarkLeftOut } from './list-tools.ts'
 
@@ -50,7 +51,8 @@ const addExport = defineCommand({
 
 /** To stdout without a file. */
 export function writeDefinitions({ tools }: ListedTools, file: string | undefined): void {
-  writeOutput(`${JSON.stringify({ ...nameBuiltin(tools), tools }, null, 2)}\n`, file)
+  const about = { ...nameBuiltin(tools), ...listInstructions(tools) }
+  writeOutput(`${JSON.stringify({ ...about, tools }, null, 2)}\n`, file)
 }
 
 async function toolsOf(options: OptionsOf<typeof OPTIONS>, output: Output): Promise<ListedTools> {

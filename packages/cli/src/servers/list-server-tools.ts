@@ -16,9 +16,9 @@ import {
   SCAN_PAGES_MAX,
   SCAN_PROCESS_MS_MAX,
 } from '../terminal/limits.ts'
+import { noteInstructions } from '../terminal/server-instructions.ts'
 import { type HttpAddress, openHttpRpc } from './http-rpc.ts'
 import { RpcLines } from './rpc-lines.ts'
-import { noteInstructions } from './server-instructions.ts'
 
 export type ServerAddress =
   | {

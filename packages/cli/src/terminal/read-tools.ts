@@ -9,6 +9,7 @@ import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { fileLimits, readJsonText, readText } from './read-input.ts'
+import { noteInstructions } from './server-instructions.ts'
 
 const TOOLS_HELP =
   '`sluice scan --out` writes one; it is `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
@@ -27,7 +28,8 @@ export async function readTools(file: string): Promise<KnownTool[]> {
 }
 
 /** An array of definitions, each with `server`; also as `{ "tools": [] }` (`sluice scan --out`) and as
- * `sluice scan --json` answers. Those of the servers in `builtin` are marked as Sluice's own. */
+ * `sluice scan --json` answers. Those of the servers in `builtin` are marked as Sluice's own, and those of a server in
+ * `instructions` go with what it says of itself. */
 export function readDefinitions(file: string): ToolDefinition[] {
   const text = readText(file, TOOLS_FILE_BYTES_MAX)
   const value = readJsonText(text, `\`${file}\``, {
@@ -41,6 +43,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
   if (!Array.isArray(list))
     throw new CliError('CLI_TOOLS', `\`${file}\` is not an array of tool definitions`, TOOLS_HELP)
   const builtin = isObject(value) && Array.isArray(value.builtin) ? value.builtin : []
+  const said = isObject(value) && isObject(value.instructions) ? value.instructions : {}
   const seen = new Map<string, number>()
   return list.map((item: JsonValue, index: number) => {
     const { server, name } = isObject(item) ? item : {}
@@ -61,6 +64,8 @@ export function readDefinitions(file: string): ToolDefinition[] {
     seen.set(id, index + 1)
     const definition = item as unknown as ToolDefinition
     if (builtin.includes(server)) markOwnTool(definition)
+    const instructions = Object.hasOwn(said, server) ? said[server] : undefined
+    if (typeof instructions === 'string') noteInstructions([definition], instructions)
     return definition
   })
 }
