@@ -1,9 +1,11 @@
 // An agent that names no model is on the default one, with its price: cost is counted and limited, over the command line
 // and over MCP. The model is a server of the test's own that stands for the provider.
 
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { DataLock } from '../../packages/gateway/src/data/data-lock.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import { type ModelServer, modelServer } from './model-server.ts'
@@ -37,6 +39,24 @@ test('the cost of an agent without `--model` is counted and limited', LONG, asyn
   const stopped = 'the agent is stopped (41000 millionths of cost of 40000)'
   expect((await agents('prompt', id, 'go')).stderr).toContain(stopped)
 })
+
+test(
+  'finding: a command waits for a gate that is starting, and does not open its agents beside it',
+  LONG,
+  async () => {
+    const data = join(scratch, 'starting')
+    const lock = DataLock.take(data)
+    let isDone = false
+    const created = sluice(['agents', 'create', '--data', data]).finally(() => {
+      isDone = true
+    })
+    await sleep(500)
+    expect(isDone).toBe(false)
+    expect(existsSync(join(data, 'agents.db'))).toBe(false)
+    lock.release()
+    expect(await created).toMatchObject({ code: 0 })
+  },
+)
 
 test('over MCP a limit on cost needs no `model`', LONG, async () => {
   const server = await serve(join(scratch, 'mcp'), PRICE)

@@ -8,6 +8,7 @@ import type { ProgressListener } from '@sluice/agents/runs/run-watch'
 import type { Service } from '@sluice/agents/service/service'
 import { isSharedCopy } from '@sluice/gateway/data/shared-tables'
 import { DIRECTORY } from '../connect/find-data.ts'
+import { waitForGate } from '../connect/run-on-owner.ts'
 import {
   type AddCommand,
   type CommandDefinition,
@@ -118,7 +119,9 @@ async function withAgents<T>(
   work: (agents: AgentsApi) => Promise<T>,
 ): Promise<T> {
   const { agentsOfGate } = await import('./gate-agents-api.ts')
-  const there = await agentsOfGate(resolve(options.data), options.server)
+  const directory = resolve(options.data)
+  await waitForGate(directory)
+  const there = await agentsOfGate(directory, options.server)
   if (there === undefined) return withService(options, (service) => workHere(service, work))
   const unused = [...options.provider, ...options.price, options.scripts ?? ''].some(Boolean)
   if (unused)

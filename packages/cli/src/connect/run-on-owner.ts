@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DataInUseError, DataLock } from '@sluice/gateway/data/data-lock'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { CliError } from '../terminal/errors.ts'
-import { askGate } from './gate-socket.ts'
+import { askGate, connectGate } from './gate-socket.ts'
 
 /** A gate that is starting or ending has the lock and no socket. */
 const OWNER_MS_MAX = 15_000
@@ -22,6 +22,23 @@ export async function runOnOwner(
     if (answer !== undefined) return answer
     using lock = takeLock(directory, performance.now() > deadline)
     if (lock !== undefined) return await alone()
+    await sleep(TRY_EVERY_MS)
+  }
+}
+
+/** Waits while a gate is starting or ending there, whose files are no other process's to open. */
+export async function waitForGate(directory: string): Promise<void> {
+  const deadline = performance.now() + OWNER_MS_MAX
+  for (;;) {
+    const socket = await connectGate(directory)
+    socket?.destroy()
+    if (socket !== undefined || !DataLock.isHeld(directory)) return
+    if (performance.now() > deadline)
+      throw new CliError(
+        'CLI_GATE',
+        `a process uses \`${directory}\`, and it does not answer`,
+        '`sluice status` names it: wait until it has started, or stop it by its pid',
+      )
     await sleep(TRY_EVERY_MS)
   }
 }

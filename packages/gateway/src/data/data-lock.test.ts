@@ -34,6 +34,15 @@ describe('the lock of a data directory', () => {
     expect(takeElsewhere()).toBe('taken')
   })
 
+  test('is seen without taking it', () => {
+    expect(DataLock.isHeld(directory)).toBe(false)
+    const lock = DataLock.take(directory)
+    expect(DataLock.isHeld(directory)).toBe(true)
+    lock.release()
+    expect(DataLock.isHeld(directory)).toBe(false)
+    expect(takeElsewhere()).toBe('taken')
+  })
+
   test('goes with its process, however that ends', () => {
     expect(takeElsewhere(`process.kill(process.pid, 'SIGKILL')`)).toBe('taken')
     expect(existsSync(join(directory, 'gate.pid'))).toBe(true)

@@ -2,7 +2,7 @@
 // goes with its process however that ends: no stale lock, and no race for one. A second file says
 // whose it is.
 
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
@@ -50,6 +50,22 @@ export class DataLock {
     } catch (error) {
       lock.release()
       throw error
+    }
+  }
+
+  /** Whether somebody has the directory: also a gate that does not listen yet, or no longer. Takes nothing. */
+  static isHeld(directory: string): boolean {
+    const file = join(directory, 'gate.lock')
+    if (!existsSync(file)) return false
+    const database = openFile(file, { timeout: 0, readOnly: true })
+    try {
+      database.prepare('SELECT 1 FROM sqlite_schema').get()
+      return false
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+      return true
+    } finally {
+      database.close()
     }
   }
 
