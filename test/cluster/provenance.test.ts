@@ -21,6 +21,7 @@ import {
 import { sluiceJson } from '../support/run-sluice.ts'
 import { rounds } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
+import { endGates, type ServingGate, startGate as startProcess } from '../support/start-gate.ts'
 import { postStateless } from '../support/stateless-client.ts'
 
 const postgres = findPostgres()
@@ -57,20 +58,27 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('provenance', postgres
   beforeAll(async () => {
     server = await startPostgres(postgres as string)
   })
-  afterEach(() => endOwnGates())
+  afterEach(async () => {
+    await endOwnGates()
+    await endGates()
+  })
   afterAll(async () => {
     await server?.end()
     rmSync(root, { recursive: true, force: true })
   })
 
-  function startGate(config: object, policy = PROTECTED): Promise<OwnGate> {
+  function specOf(config: object, policy: string) {
     const hash = `sha256:${hashGrantToken(token)?.toString('hex')}`
     const grants = { ann: { hash, policy: 'policy', prompt: true } }
     const world = worldServers(root)
     const servers = Object.fromEntries(
       NAMES.map((name) => [name, { ...world[name], share: 'all' } as never]),
     )
-    return ownGate({ servers, policy, config: { grants, sessions: { max: 1_000 }, ...config } })
+    return { servers, policy, config: { grants, sessions: { max: 1_000 }, ...config } }
+  }
+
+  function startGate(config: object, policy = PROTECTED): Promise<OwnGate> {
+    return ownGate(specOf(config, policy))
   }
 
   async function startCluster(names: readonly string[], policy?: string) {
@@ -80,12 +88,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('provenance', postgres
     const gates: OwnGate[] = []
     for (const name of names)
       gates.push(await startGate({ store, cluster: { name, key: CLUSTER_KEY } }, policy))
-    return { gates, database }
+    return { gates, database, store }
   }
 
   /** What the gates say to each call of one session, which they get in turns. */
   async function play(
-    gates: readonly OwnGate[],
+    gates: readonly Pick<ServingGate, 'url' | 'data'>[],
     { steps, prompt }: { steps: readonly FlowStep[]; prompt?: string | undefined },
     injected = '',
     before: (at: number) => unknown = () => {},
@@ -104,7 +112,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('provenance', postgres
       const located = JSON.parse(JSON.stringify(args).replaceAll(WORLD_NAME, root))
       const _meta = at === 0 && prompt !== undefined ? { [PROMPT_META]: prompt } : {}
       const params = { name: tool, arguments: located, _meta: { ...STATELESS, ..._meta } }
-      const gate = gates[at % gates.length] as OwnGate
+      const gate = gates[at % gates.length]
       const { text } = await postStateless(gate as never, name, 'tools/call', params, headers)
       const code = /"code":"([A-Z_]+)"/.exec(text)?.[1]
       const isComplete = text.includes('"resultType":"complete"')
@@ -211,6 +219,31 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('provenance', postgres
     expect((await play(mixed, { steps }, '', join)).at(-1)).toContain('DENIED')
     const stop = (at: number) => at === last && a.stop()
     expect((await play(mixed, { steps }, '', stop)).at(-1)).toContain('passed')
+  })
+
+  test('kill -9: a session goes on at another gate, which holds the calls that the killed one would have held', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const { gates, store } = await startCluster(['a'], DENIED)
+    const [a] = gates as [OwnGate]
+    const read = tasks.find(({ steps }) => steps.at(-1)?.tool === 'read_message') as typeof contact
+    const attacked = { ...read, steps: [...read.steps, EVE], prompt: 'Read my mail' }
+    const lastOf = async (task: { steps: readonly FlowStep[]; prompt?: string }, name: string) => {
+      const cluster = { name, key: CLUSTER_KEY }
+      const killed = await startProcess(specOf({ store, cluster }, DENIED))
+      const last = task.steps.length - 1
+      const order = [...task.steps.slice(1).map(() => killed), a]
+      const verdicts = await play(order, task, '', (at) => at === last && killed.kill())
+      return { expected: await play([a], task), verdicts }
+    }
+    for (const [task, name, verdict] of [
+      [contact, 'b', 'passed'],
+      [attacked, 'c', 'DENIED'],
+    ] as const) {
+      const { expected, verdicts } = await lastOf(task, name)
+      expect(verdicts).toEqual(expected)
+      expect(verdicts.at(-1)).toContain(verdict)
+    }
   })
 
   test('a call is held for what was sent at another gate, and not for what it has not read yet', {
