@@ -1,8 +1,9 @@
-// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission] [--agents N] [--follow N]`: what a shared store
+// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission] [--agents N] [--follow N]
+// [--protect WORD] [--beside DIR]`: what a shared store
 // costs. The same gate on SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one
 // PostgreSQL with 64 clients in all; beside that the fsync of the disk and a commit of the database, which bound
 // all of them. Only admission with --admission, only N agents at rest with --agents, only the copy of N calls for
-// the console with --follow.
+// the console with --follow, only one gate beside that of another tree with --beside. --protect is a line of the policy.
 
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,6 +14,7 @@ import type { RunOptions } from '../scripts/dispatch.ts'
 import { findPostgres, type RunningPostgres, startPostgres } from '../test/support/postgres.ts'
 import { compareAdmission } from './cluster/admission.ts'
 import { compareAgents } from './cluster/agents.ts'
+import { compareBeside } from './cluster/beside.ts'
 import { measureFollowing } from './cluster/follow.ts'
 import { measureNextTurn } from './cluster/next-turn.ts'
 import { computeSpread, Load, type Side } from './gateway/measure.ts'
@@ -75,6 +77,21 @@ export async function run(options: RunOptions): Promise<number> {
       return 0
     }
     const command = await install(folder, options.sources === true)
+    const policy = options.protect === undefined ? POLICY : `${POLICY}protect: ${options.protect}\n`
+    if (typeof options.beside === 'string') {
+      await compareBeside({
+        folder,
+        command,
+        tree: options.beside,
+        policy,
+        echo: ECHO,
+        key: KEY,
+        server,
+        rounds: Number(options.rounds ?? 15),
+        turnMs: Number(options.ms ?? 1_500),
+      })
+      return 0
+    }
     const echo = await start({ command: ECHO })
     running.push(echo)
     const open = async (name: string, config?: Record<string, unknown>) => {
@@ -82,7 +99,7 @@ export async function run(options: RunOptions): Promise<number> {
         command,
         folder: join(folder, name),
         server: { url: echo.url },
-        policy: POLICY,
+        policy,
         ...(config === undefined ? {} : { config }),
       })
       running.push(gate)
