@@ -21,27 +21,10 @@ import {
 import { Listeners } from '@sluice/policy/structures/listeners'
 import { FAMILY_SESSION_IDLE_MS, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AgentSessions, SessionLimit } from './agent-sessions.ts'
+import { type KnownSession, KnownSessions } from './known-sessions.ts'
 import { addKey, familyOwner, type SessionLease } from './session-lease.ts'
 import type { LoadedSessions, SessionMemory, StoredSession } from './session-memory.ts'
 import { SharedAnswers } from './shared-answers.ts'
-
-interface KnownSession {
-  readonly id: string
-  readonly name: SessionName
-  readonly principal: string
-  readonly keepMs: number
-  /** What its connections are recognised by, the newest last. */
-  readonly keys: Set<string>
-  /** Whose labels its labels are too. */
-  labelled: string
-  /** Labels that the store has, and those that it does not have yet. */
-  readonly stored: Set<string>
-  readonly unstored: Set<string>
-  storing: Promise<void> | undefined
-  isConnected: boolean
-  /** When it became known here: what was read before says nothing about it. */
-  since: number
-}
 
 type SessionOrigin = Pick<KnownSession, 'principal' | 'keepMs' | 'labelled'> & {
   readonly owner: string
@@ -76,11 +59,11 @@ export class SharedSessions implements SessionMemory {
   /** A session is over: its connections are to be closed. */
   readonly onOver = this.#ended.subscribe
   readonly #options: SharedSessionsOptions
-  readonly #known = new Map<string, KnownSession>()
+  readonly #known = new KnownSessions()
   readonly answers: SharedAnswers
   readonly #owners = new Map<string, KnownOwner>()
   #sessions: AgentSessions | undefined
-  /** Of the database, when what is known here was last stored there. */
+  /** Which timeline the database was on when this gate last stored there what it knows. */
   #timeline: string | undefined
   #tick = 0
   #timer: NodeJS.Timeout | undefined
@@ -139,12 +122,9 @@ export class SharedSessions implements SessionMemory {
     const { sessions, timeline } = await this.#options.rows.read(wanted, this.answers.writer)
     this.#checkTimeline(timeline)
     await this.answers.follow(sessions)
-    for (const owner of wanted)
-      this.#apply(
-        owner,
-        sessions.filter((row) => row.owner === owner),
-        tick,
-      )
+    const rowsOf = new Map(wanted.map((owner): [string, SessionRow[]] => [owner, []]))
+    for (const row of sessions) rowsOf.get(row.owner)?.push(row)
+    for (const owner of wanted) this.#apply(owner, rowsOf.get(owner) ?? [], tick)
   }
 
   /** After a failover that may have lost commits: what this gate knows is stored again, sessions and their labels. */
@@ -153,20 +133,20 @@ export class SharedSessions implements SessionMemory {
     for (const { version } of this.#owners.values()) if (version > newest) newest = version
     const { rows } = this.#options
     const timeline = await rows.raiseVersions(newest)
-    const known = [...this.#known.values()]
+    const known = [...this.#known]
     for (let at = 0; at < known.length; at += SESSIONS_RESTORED_AT_ONCE)
       await rows.restore(known.slice(at, at + SESSIONS_RESTORED_AT_ONCE))
     for (const each of known) each.since = ++this.#tick
     this.#timeline = timeline
     for (const owner of this.#owners.values()) owner.version = 0n
     await this.refresh(this.#owners.keys())
-    for (const known of this.#known.values()) {
+    for (const known of this.#known) {
       for (const label of known.stored) known.unstored.add(label)
       known.stored.clear()
       if (known.unstored.size > 0) this.#startStoring(known)
     }
     // Nothing is decided here before other gates can know of them.
-    await Promise.allSettled([...this.#known.values()].map(({ storing }) => storing))
+    await Promise.allSettled([...this.#known].map(({ storing }) => storing))
   }
 
   load(): LoadedSessions {
@@ -264,17 +244,17 @@ export class SharedSessions implements SessionMemory {
       keepMs,
       keys: new Set(),
       labelled,
+      labelledOwner: digestOwner(labelled),
       stored: new Set(),
       unstored: new Set(),
       storing: undefined,
       isConnected: true,
       since: ++this.#tick,
     }
-    known.labelled = labelled
     known.isConnected = true
     addKey(known, key)
     for (const label of saw) known.stored.add(label)
-    this.#known.set(id, known)
+    this.#known.add(known, labelled)
     const { nowMs } = this.#options
     const lease = this.#sessions?.adopt(opened, key, nowMs(), labelled)
     if (lease === undefined) throw new Error('sessions are not open yet')
@@ -322,15 +302,13 @@ export class SharedSessions implements SessionMemory {
 
   /** Principals that have no session here any more are forgotten: there may be ever new ones. */
   #dropOwners(): void {
-    const used = new Set<string>()
-    for (const { labelled, name } of this.#known.values())
-      used.add(name.owner).add(digestOwner(labelled))
-    for (const owner of this.#owners.keys()) if (!used.has(owner)) this.#owners.delete(owner)
+    for (const owner of this.#owners.keys())
+      if (!this.#known.concerns(owner)) this.#owners.delete(owner)
   }
 
   async #touch(): Promise<void> {
     this.#dropOwners()
-    const inUse = [...this.#known.values()].filter(({ isConnected }) => isConnected)
+    const inUse = [...this.#known].filter(({ isConnected }) => isConnected)
     if (inUse.length === 0) return
     const versions = await this.#options.rows.touch(inUse.map(({ name }) => name))
     const owners = new Set(inUse.map(({ name }) => name.owner))
@@ -357,8 +335,8 @@ export class SharedSessions implements SessionMemory {
     known.version = version
     const byNumber = new Map(rows.map((row) => [row.number, row]))
     const unstored: string[] = []
-    for (const session of [...this.#known.values()]) {
-      if (digestOwner(session.labelled) === owner) unstored.push(...session.unstored)
+    for (const session of this.#known.of(owner)) {
+      if (session.labelledOwner === owner) unstored.push(...session.unstored)
       if (session.name.owner !== owner) continue
       const row = byNumber.get(session.name.number)
       if (row !== undefined && !row.isEnded) {
