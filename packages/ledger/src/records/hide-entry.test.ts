@@ -109,6 +109,17 @@ test('a name with `#` is a token, alone and in its session', () => {
   }
 })
 
+test.each([
+  ['FROZEN', `the principal \`${ANN}\` is frozen`],
+  ['DEFINITION_CHANGED', `the definition of \`pay\` was refused by ${ANN}: it asks for more`],
+])('a refusal with %s names nobody who is known', (code, reason) => {
+  names.know(ANN)
+  const decision = { ...allowed, action: 'deny', code, reason } as const
+  const text = hider.encode({ ...decisionEntry(1), decision, kind: 'refusal' })
+  expect(text).not.toContain(ANN)
+  expect(read(text)).toMatchObject({ decision: { reason } })
+})
+
 test('in the sentence of an alert a name may have a mark behind it', () => {
   names.know(ANN)
   const facts = [`${ANN}: refused`, `${ANN}'s call.`, `by ${ANN}.`, `'${ANN.slice(1)}'s`]

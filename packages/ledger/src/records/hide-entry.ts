@@ -27,7 +27,7 @@ const DIGESTS: ReadonlySet<string> = new Set(['argsDigest', 'editedArgsDigest'])
 const NAMED: ReadonlySet<string> = new Set(['principal', 'by', 'person'])
 /** Events about a caller or a person, whose name is in `name`. */
 const ABOUT_NAMED: ReadonlySet<string> = new Set(['approver', 'grant', 'proof', 'proof-refused'])
-/** Events with sentences: a name is a word of them. */
+/** The event with sentences: a name is a word of them. */
 const SENTENCES = 'alert'
 /** What a word of a sentence may end with. */
 const END_OF_WORD = /(?:['’]s)?[:.!?'’]{0,3}$/
@@ -139,7 +139,7 @@ export class EntryHider {
       name: entry.name,
       category: entry.category,
       policy: entry.policy,
-      decision: this.#hideApprovers(this.#hideCounters(decision)),
+      decision: this.#hideReason(this.#hideCounters(decision)),
       judged: entry.judged,
     }
   }
@@ -154,10 +154,14 @@ export class EntryHider {
     }
   }
 
-  /** Hides who approved or denied; a comment of theirs stays as it is. */
-  #hideApprovers(decision: RecordedDecision): RecordedDecision {
+  /** Hides who approved or denied, where a comment of theirs stays as it is, and known names in other sentences of a
+   * refusal: who is frozen, and who refused a definition. */
+  #hideReason(decision: RecordedDecision): RecordedDecision {
     const { code, reason } = decision
-    if (code !== 'APPROVED' && code !== 'APPROVAL_DENIED') return decision
+    if (code !== 'APPROVED' && code !== 'APPROVAL_DENIED')
+      return decision.action === 'deny'
+        ? { ...decision, reason: this.#hideWords(reason) }
+        : decision
     const [, before, by, after] = (code === 'APPROVED' ? APPROVED_BY : DENIED_BY).exec(reason) ?? []
     if (by === undefined) return decision
     const whole = this.#hideKnown(by)
@@ -194,7 +198,7 @@ export class EntryHider {
     if (typeof value === 'string') {
       if (DIGESTS.has(member)) return this.keyDigest(value)
       if (NAMED.has(member) || member === 'by name') return this.#know(value)
-      if (event === SENTENCES) return value.replace(/[^\s`"(),;]+/g, (word) => this.#hideWord(word))
+      if (event === SENTENCES) return this.#hideWords(value)
       return this.#hideKnown(value)
     }
     if (Array.isArray(value)) return value.map((item) => this.#hideDetail(event, member, item))
@@ -217,6 +221,10 @@ export class EntryHider {
     if (isNobody(name)) return name
     this.#tokens++
     return this.#names.know(this.#original(name))
+  }
+
+  #hideWords(sentence: string): string {
+    return sentence.replace(/[^\s`"(),;]+/g, (word) => this.#hideWord(word))
   }
 
   #hideWord(word: string): string {
