@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { DOCUMENT_LENGTH_MAX } from '../../packages/policy/src/document/limits.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 
@@ -121,6 +122,42 @@ test.each([
   expect(code).toBe(2)
   expect(stderr).toContain(message)
   expect(stderr).toContain(help)
+})
+
+test('a schema that is missing, or has no end, is filled as far as it goes', async () => {
+  const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } }
+  const deep = { ...node, $defs: { node }, required: ['next'] }
+  const list = [
+    { server: 'web', name: 'fetch', inputSchema: { type: 'object', properties: { url: TEXT } } },
+    {
+      server: 'mail',
+      name: 'send_email',
+      inputSchema: { ...deep, properties: { to: TEXT, body: TEXT, ...node.properties } },
+    },
+    { server: 'db', name: 'delete_all' },
+  ]
+  writeFileSync(file('deep.json'), JSON.stringify(list))
+  const { code, stdout } = await run('version: 1\ndefault: allow\n', '--tools', file('deep.json'))
+  expect([code, stdout]).toEqual([0, expect.stringContaining('2  mail/send_email ')])
+  expect(stdout).toContain('data destroyed   2 calls')
+})
+
+test('a harm that no change closes is said to be so', async () => {
+  const full = `${POLICY}#${'-'.repeat(DOCUMENT_LENGTH_MAX - POLICY.length - 10)}\n`
+  const { stdout } = await run(full, '--tools', tools)
+  expect(stdout).toContain('close it       no change of rules that was tried closes all of it')
+  const { code, stderr } = await run(full, '--tools', tools, '--close', 'message')
+  expect(code).toBe(2)
+  expect(stderr).toContain('no change of rules closes it without a person for every call')
+  const found = await sluiceJson(['threats', '--policy', file('policy.yaml'), '--tools', tools])
+  const message = found.harms.find(({ harm }: { harm: string }) => harm === 'message')
+  expect(message.rejected[0].why).toMatch(/^it does not compile: /)
+})
+
+test('--help has an example of each option', async () => {
+  const { stdout } = await sluice(['threats', '--help'])
+  for (const option of ['--all', '--close code > new.yaml', '--fail-on secret,code,gate', '--json'])
+    expect(stdout).toContain(`  sluice threats ${option} `)
 })
 
 test('a policy with errors is not searched', async () => {

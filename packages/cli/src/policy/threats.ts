@@ -15,7 +15,7 @@ import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { loadBasePolicy } from '../terminal/load-policy.ts'
 import type { Output } from '../terminal/output.ts'
-import { listClosings, toEnforced } from '../threats/close-path.ts'
+import { listClosings, type RejectedChange, toEnforced } from '../threats/close-path.ts'
 import { findThreats } from '../threats/search-paths.ts'
 import {
   HARMS,
@@ -34,6 +34,7 @@ Examples:
   sluice threats --close code > new.yaml     the document with the smallest change that closes it
   sluice threats --fail-on secret,code,gate  for CI: exit code 1 if one of them is open
   sluice threats --policy policy.yaml --tools tools.json
+  sluice threats --json                      every path and change, with the changes that were tried in vain
 
 Harms: ${HARMS.join(', ')}.
 open        here are the calls, each of which the engine allows
@@ -83,17 +84,19 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const wanted = close === undefined ? open : open.filter(({ harm }) => harm === close)
   const hosts = readHosts(options, gate)
   const closings = new Map<Harm, PricedClosing[]>()
+  const rejected = new Map<Harm, readonly RejectedChange[]>()
   for (const found of wanted.filter(({ paths }) => close !== undefined || paths.some(isSerious))) {
     const max = close === undefined ? CLOSINGS_SHOWN : 1
-    const changes = listClosings(inputs, { document, found, open: openHarms, hosts, max })
-    const priced = changes.map((one) => ({
+    const tried = listClosings(inputs, { document, found, open: openHarms, hosts, max })
+    const priced = tried.closings.map((one) => ({
       ...one,
       price: readPrice(options, gate, loaded, one.policy),
     }))
     closings.set(found.harm, priced)
+    rejected.set(found.harm, tried.rejected)
   }
   if (close !== undefined) return printClosed(close, wanted[0], closings.get(close)?.[0], output)
-  output.value(toView(report, closings, loaded.policy))
+  output.value(toView(report, { closings, rejected }, loaded.policy))
   printThreats(
     { report, closings, policy: loaded.policy, gate, isAll: options.all === true },
     output,
@@ -189,7 +192,13 @@ function readPrice(
 
 function toView(
   { harms, unjudged, isCutShort }: ThreatReport,
-  closings: ReadonlyMap<Harm, readonly PricedClosing[]>,
+  {
+    closings,
+    rejected,
+  }: {
+    readonly closings: ReadonlyMap<Harm, readonly PricedClosing[]>
+    readonly rejected: ReadonlyMap<Harm, readonly RejectedChange[]>
+  },
   { shadow }: CompiledPolicy,
 ) {
   return {
@@ -204,6 +213,7 @@ function toView(
         isOnlyStricter,
         price: price ?? null,
       })),
+      rejected: rejected.get(found.harm) ?? [],
     })),
   }
 }

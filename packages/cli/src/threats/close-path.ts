@@ -50,38 +50,64 @@ export interface ClosingOptions {
   readonly max: number
 }
 
-/** The changes that close a harm, the narrowest first. */
-export function listClosings(
-  inputs: ThreatInputs,
-  { document, found, open, hosts, max }: ClosingOptions,
-): ClosingChange[] {
+/** A change that was tried and is not offered. */
+export interface RejectedChange {
+  /** For people. */
+  readonly what: string
+  readonly why: string
+}
+
+export interface TriedChanges {
+  /** Those that close the harm, the narrowest first. */
+  readonly closings: readonly ClosingChange[]
+  /** Those that were tried before the last of them. */
+  readonly rejected: readonly RejectedChange[]
+}
+
+/** Tries changes that may close a harm, until as many as are wanted do. */
+export function listClosings(inputs: ThreatInputs, options: ClosingOptions): TriedChanges {
+  const { document, found, hosts, max } = options
   const closings: ClosingChange[] = []
-  const { base, file } = document
+  const rejected: RejectedChange[] = []
   for (const { what, text } of listCandidates(inputs, document.text, { found, hosts })) {
     if (closings.length >= max) break
     if (text === undefined) continue
-    // Without the tools, as the document itself was compiled: it may name some that are not there.
-    const { policy } = compile({ file, text }, base === undefined ? {} : { base })
-    if (policy === undefined) continue
-    const changed = { ...inputs, policy: toEnforced(policy) }
-    // This harm first: most candidates fail here.
-    if (!isShut(changed, [found.harm])) continue
-    if (
-      !isShut(
-        changed,
-        HARMS.filter((harm) => !open.has(harm)),
-      )
-    )
-      continue
-    const isOnlyStricter = loosenings(inputs.policy, toEnforced(policy)).length === 0
-    closings.push({ what, text, policy, isOnlyStricter })
+    const tried = tryChange(inputs, text, options)
+    if (typeof tried === 'string') rejected.push({ what, why: tried })
+    else closings.push({ what, text, ...tried })
   }
-  return closings
+  return { closings, rejected }
 }
 
-function isShut(inputs: ThreatInputs, wanted: readonly Harm[]): boolean {
+/** Why it is not offered, or what it does. */
+function tryChange(
+  inputs: ThreatInputs,
+  text: string,
+  { document: { base, file }, found, open }: ClosingOptions,
+): string | Pick<ClosingChange, 'policy' | 'isOnlyStricter'> {
+  // Without the tools, as the document itself was compiled: it may name some that are not there.
+  const { policy, problems } = compile({ file, text }, base === undefined ? {} : { base })
+  if (policy === undefined)
+    return `it does not compile: ${problems.find(({ severity }) => severity === 'error')?.message}`
+  const changed = { ...inputs, policy: toEnforced(policy) }
+  // This harm first: most candidates fail here.
+  const [own] = findStillOpen(changed, [found.harm])
+  if (own !== undefined) return own
+  const [other] = findStillOpen(
+    changed,
+    HARMS.filter((harm) => !open.has(harm)),
+  )
+  if (other !== undefined) return other
+  return { policy, isOnlyStricter: loosenings(inputs.policy, toEnforced(policy)).length === 0 }
+}
+
+/** For each harm that is open: how. */
+function findStillOpen(inputs: ThreatInputs, wanted: readonly Harm[]): string[] {
   const { harms, isCutShort } = findThreats(inputs, wanted)
-  return !isCutShort && harms.every(({ result }) => result !== 'open')
+  if (isCutShort) return ['not everything was tried']
+  return harms
+    .filter(({ result }) => result === 'open')
+    .map(({ harm, paths }) => `\`${harm}\` is open by ${paths[0]?.end}`)
 }
 
 /** A document that only observes, as if it was enforced. */

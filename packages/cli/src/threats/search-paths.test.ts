@@ -1,6 +1,7 @@
 import { classify } from '@sluice/catalogue/classify/classify'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
+import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 import type { JsonObject, JsonValue } from '@sluice/policy/values/json'
 import { describe, expect, test } from 'vitest'
 import { listClosings } from './close-path.ts'
@@ -162,7 +163,7 @@ describe('closing', () => {
 
   test('each change closes the harm, the narrowest first', () => {
     const policy = '# mine\ndefault: deny\ncategories: { Read: allow, Write: allow } # all\n'
-    const closings = close(policy, [READ, WRITE], 'code')
+    const { closings } = close(policy, [READ, WRITE], 'code')
     expect(closings.map(({ what }) => what)).toEqual([
       'guardrail: writing a file that starts programs asks',
       "after a stranger's text this tool asks",
@@ -180,15 +181,19 @@ describe('closing', () => {
   })
 
   test('a change that closes one way of two is not offered', () => {
-    const asks = close(ALL, OWN, 'code').map(({ what }) => what)
+    const { closings, rejected } = close(ALL, OWN, 'code')
+    const asks = closings.map(({ what }) => what)
     expect(asks).not.toContain('guardrail: writing a file that starts programs asks')
     expect(asks).toContain('guardrail: a command line that does more than read asks')
+    expect(rejected[0]?.why).toBe('`code` is open by coder/Bash')
   })
 
   test('the hosts on record are offered where every end has some, and are confirmed like others', () => {
     const hosts = { 'web/fetch': ['docs.example'], 'mail/send_email': ['shop.example'] }
     const offered = (by: Readonly<Record<string, readonly string[]>>, policy = ALL) =>
-      close(policy, [READ, FETCH, MAIL], 'secret', by).find(({ what }) => what.startsWith('egress'))
+      close(policy, [READ, FETCH, MAIL], 'secret', by).closings.find(({ what }) =>
+        what.startsWith('egress'),
+      )
     const { text = '', isOnlyStricter } = offered(hosts) ?? {}
     expect(text).toContain('"web/fetch": ["docs.example"]')
     expect(isOnlyStricter).toBe(true)
@@ -203,9 +208,21 @@ describe('closing', () => {
     const policy = `default: deny
 tools: { files/read_file: allow, files/write_file: allow, mail/send_email: { action: allow, when: session.saw.untrusted } }
 `
-    const whats = close(policy, [READ, WRITE, MAIL], 'code').map(({ what }) => what)
-    expect(whats).toContain('this tool asks every time')
-    expect(whats).not.toContain("after a stranger's text this tool asks")
+    const { closings, rejected } = close(policy, [READ, WRITE, MAIL], 'code')
+    expect(closings.map(({ what }) => what)).toContain('this tool asks every time')
+    expect(rejected).toContainEqual({
+      what: "after a stranger's text this tool asks",
+      why: '`secret` is open by mail/send_email',
+    })
+  })
+
+  test('a change that does not compile is not offered', () => {
+    const rules = 'default: deny\ncategories: { Read: allow, Write: allow }\n'
+    const full = `${rules}#${'-'.repeat(DOCUMENT_LENGTH_MAX - rules.length - 100)}\n`
+    const { closings, rejected } = close(full, [READ, WRITE], 'code')
+    expect(closings.map(({ what }) => what)).toEqual(['protect: balanced', 'protect: strict'])
+    expect(rejected).toHaveLength(3)
+    for (const { why } of rejected) expect(why).toMatch(/^it does not compile: /)
   })
 })
 
