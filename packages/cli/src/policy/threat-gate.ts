@@ -72,8 +72,12 @@ function runsAsUser(server: ServerConfig): boolean {
 
 function describeServer(server: ServerConfig): ThreatServer {
   if (server.kind === 'http') return { kind: 'remote' }
-  if (server.kind === 'builtin')
-    return { kind: 'client', ...(server.sandbox === undefined ? {} : { hasBox: true }) }
+  if (server.kind === 'builtin') {
+    const box = server.sandbox
+    return box === undefined
+      ? { kind: 'client' }
+      : { kind: 'client', hasBox: true, hosts: box.hosts }
+  }
   const { sandbox } = server
   if (sandbox !== undefined && sandbox !== 'off')
     return {

@@ -14,6 +14,7 @@ import {
   SHELL_PROBES,
 } from './probes.ts'
 import { DOES, type EndStep, type Harm, type ReadStep, type ThreatInputs } from './threat.ts'
+import { isLineBounded } from './tool-facts.ts'
 
 /** Calls of a client that bring a stranger's text, or what is private. */
 export function listClientReads(
@@ -70,20 +71,22 @@ export function listClientEnds(inputs: ThreatInputs, tool: KnownTool, harm: Harm
 }
 
 function listLines(inputs: ThreatInputs, tool: KnownTool, harm: Harm): EndStep[] {
-  const { hasBox = false } = inputs.servers[tool.definition.server] ?? {}
+  const server = inputs.servers[tool.definition.server] ?? {}
+  const { hasBox = false } = server
   const isOutside = tool.definition.name === 'BashOutside'
   // Without a box there is one tool for lines.
   if (isOutside && !hasBox) return []
   const isInBox = hasBox && !isOutside
   const place = isInBox ? { box: 'in' } : isOutside ? { box: 'outside' } : {}
-  return SHELL_PROBES[harm].flatMap(({ line, needs, stage, carriesText = false }): EndStep[] => {
+  return SHELL_PROBES[harm].flatMap((probe): EndStep[] => {
+    const { line, needs, stage, carriesText = false } = probe
     const end = {
       tool,
       args: { command: putPlaces(line, inputs), cwd: inputs.project, ...place },
       reach: needs === 'network' ? 'an address of their choice' : 'this machine',
       does: harm === 'code' ? 'runs what they wrote' : DOES[harm],
       needsSource: carriesText,
-      isBounded: isInBox && needs !== 'project',
+      isBounded: isInBox && isLineBounded(harm, probe, server),
     } as const
     if (stage === undefined) return [end]
     return listStages(inputs, tool, putPlaces(stage, inputs)).map((one) => ({ ...end, stage: one }))

@@ -84,8 +84,8 @@ function fillValue(
 }
 
 function takeText(name: string, filling: Filling): JsonValue | undefined {
-  if (isPathName(name)) return take('path', filling)
   const role = getRole(name)
+  if (isPathName(name) && role !== 'id') return take('path', filling)
   if (role === 'address') return take('address', filling)
   if (role === 'recipient' && MAIL.test(name)) return take('mail', filling)
   return role === 'free text' ? take('text', filling) : undefined

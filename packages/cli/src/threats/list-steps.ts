@@ -32,7 +32,9 @@ import {
   getCategory,
   hasLabel,
   isGuessedClass,
+  isLineBounded,
   reachesAddress,
+  reachesAnyHost,
   readFileFact,
   takesContent,
   takesUrl,
@@ -66,7 +68,7 @@ export function listCarriers(inputs: ThreatInputs): ReadStep[] {
     const file = readFileFact(tool, server)
     if (takesUrl(tool)) {
       const { args } = fillArguments(schema, { address: FOREIGN_PAGE })
-      const hosts = server.hosts?.join(', ')
+      const hosts = reachesAnyHost(server) ? undefined : server.hosts?.join(', ')
       return carrier('anybody', args, hosts && `a stranger writes at ${hosts}`)
     }
     if (file !== 'no')
@@ -130,15 +132,15 @@ function listShellEnds(inputs: ThreatInputs, tool: KnownTool, harm: Harm): EndSt
   const isLocked = server.writes !== undefined
   return SHELL_PROBES[harm]
     .filter(({ stage }) => stage === undefined)
-    .map(({ line, needs, carriesText = false }) => ({
+    .map((probe) => ({
       tool,
       args: fillArguments(tool.definition.inputSchema, {
-        chosen: { [argument]: putPlaces(line, inputs) },
+        chosen: { [argument]: putPlaces(probe.line, inputs) },
       }).args,
-      reach: needs === 'network' ? 'an address of their choice' : 'this machine',
+      reach: probe.needs === 'network' ? 'an address of their choice' : 'this machine',
       does: harm === 'code' ? 'runs what they wrote' : DOES[harm],
-      needsSource: carriesText,
-      isBounded: isLocked && (needs !== 'project' || server.writes?.length === 0),
+      needsSource: probe.carriesText ?? false,
+      isBounded: isLocked && isLineBounded(harm, probe, server),
       ...(server.kind === undefined ? { guess: 'its server runs on this machine' } : {}),
     }))
 }
@@ -168,6 +170,7 @@ function listSendEnds(inputs: ThreatInputs, tool: KnownTool, harm: Harm): EndSte
   if (harm !== 'secret' && harm !== 'message') return []
   const category = getCategory(inputs.policy, tool)
   if (category === 'Financial' || findShellArgument(tool) !== undefined) return []
+  const server = getServer(inputs, tool)
   const schema = tool.definition.inputSchema
   const text = harm === 'secret' ? PRIVATE_TEXT : 'hello'
   const address = `https://${HOST}/${harm === 'secret' ? `?d=${encodeURIComponent('Jane Roe 9120.50')}` : ''}`
@@ -176,14 +179,16 @@ function listSendEnds(inputs: ThreatInputs, tool: KnownTool, harm: Harm): EndSte
   const end = { tool, args, does: DOES[harm], needsSource }
   const isSaid = used.has('text') && category !== 'Read'
   if (used.has('address') && reachesAddress(tool) && (needsSource || isSaid)) {
-    const isBounded = getServer(inputs, tool).hosts !== undefined
+    const isBounded = !reachesAnyHost(server)
     return [{ ...end, reach: 'an address of their choice', isBounded }]
   }
   if (!isSaid || category === 'Destructive') return []
-  if (used.has('mail')) return [{ ...end, reach: 'an address of their choice', isBounded: false }]
-  if (readFileFact(tool, getServer(inputs, tool)) !== 'no') return []
+  // Its server sends the mail on, and may be told any address.
+  const isBounded = server.hosts?.length === 0
+  if (used.has('mail')) return [{ ...end, reach: 'an address of their choice', isBounded }]
+  if (readFileFact(tool, server) !== 'no') return []
   const guess = 'who wrote the text can read what it writes'
-  return [{ ...end, reach: 'the place that the text came from', isBounded: false, guess }]
+  return [{ ...end, reach: 'the place that the text came from', isBounded, guess }]
 }
 
 /** What moves money or destroys. */

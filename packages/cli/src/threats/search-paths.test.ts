@@ -113,6 +113,34 @@ test('a server of which nothing is known has files of this machine only perhaps,
   expect(remote.words.code).toBe('closed')
 })
 
+test('paths in another place than this machine are no files of it', () => {
+  const drive = (more: JsonObject) =>
+    search(ALL, [READ, tool('drive/create_file', { content: TEXT, ...more })], {
+      servers: { drive: FILES, files: FILES },
+    }).of('code')
+  expect(drive({ path: TEXT })?.paths[0]?.guesses).toEqual([])
+  expect(drive({ folderId: TEXT })?.result).toBe('closed')
+  const optional = tool('drive/create_file', { content: TEXT, path: TEXT, folderId: TEXT })
+  const { inputSchema } = optional.definition
+  const definition = {
+    ...optional.definition,
+    inputSchema: { ...(inputSchema as JsonObject), required: ['content'] },
+  }
+  const servers = { drive: FILES, files: FILES }
+  const [path] =
+    search(ALL, [READ, { ...optional, definition }], { servers }).of('code')?.paths ?? []
+  expect(path?.guesses).toEqual(['its paths are of this machine'])
+})
+
+test('what is written goes back to a stranger where both calls are told the same place', () => {
+  const issue = { repo: TEXT, number: TEXT }
+  const read = tool('hub/get_issue', issue)
+  const labelled = `${ALL}labels: { hub/get_issue: [untrusted] }\n`
+  const message = (end: KnownTool) => search(labelled, [read, end]).words.message
+  expect(message(tool('hub/add_comment', { ...issue, body: TEXT }))).toBe('open')
+  expect(message(tool('hub/add_note', { account: TEXT, body: TEXT }))).toBe('none found')
+})
+
 describe('isolation', () => {
   test('a locked server has its folders and its hosts alone', () => {
     const files = { kind: 'process', reads: ['/srv/notes'], writes: [], hosts: [] } as const
@@ -135,13 +163,28 @@ describe('isolation', () => {
     const only = 'default: deny\ntools: { coder/Bash: allow, coder/Read: allow }\n'
     const open = search(only, OWN)
     expect(open.words).toMatchObject({ secret: 'open', code: 'open', gate: 'open', data: 'open' })
-    const boxed = search(only, OWN, { servers: { coder: { kind: 'client', hasBox: true } } })
-    expect(boxed.words).toMatchObject({
-      secret: 'closed',
-      code: 'closed',
-      gate: 'closed',
-      data: 'open',
-    })
+    const box = (...hosts: string[]) =>
+      search(only, OWN, { servers: { coder: { kind: 'client', hasBox: true, hosts } } }).words
+    const bounded = { secret: 'closed', code: 'closed', gate: 'closed', data: 'open' }
+    expect(box()).toMatchObject(bounded)
+    expect(box('registry.example')).toMatchObject(bounded)
+    expect(box('*')).toMatchObject({ ...bounded, secret: 'open' })
+  })
+
+  test('hosts bound a server unless they are any; without hosts it sends no mail', () => {
+    const leak = (hosts: readonly string[]) => {
+      const web = { kind: 'process', reads: [], writes: [], hosts } as const
+      return search(ALL, [FETCH, READ], { servers: { web, files: FILES } }).words.secret
+    }
+    expect(['docs.example', '*.example', '*', '*:8443'].map((one) => leak([one]))).toEqual([
+      'closed',
+      'closed',
+      'open',
+      'open',
+    ])
+    const mail = (...hosts: string[]) =>
+      search(ALL, [MAIL, FETCH], { servers: { mail: { kind: 'process', hosts } } }).words.message
+    expect([mail(), mail('smtp.example')]).toEqual(['closed', 'open'])
   })
 })
 

@@ -32,7 +32,7 @@ import {
   type ThreatReport,
   WRITERS,
 } from './threat.ts'
-import { isGuessedClass } from './tool-facts.ts'
+import { isGuessedClass, namesSamePlace } from './tool-facts.ts'
 
 const GUESS_FORMS: readonly AttackKind[] = ['plain', 'encoded']
 /** What a user who has asked for nothing in particular may have said. */
@@ -132,7 +132,7 @@ class ThreatSearch {
     if (this.#isClosed(end.tool)) return undefined
     const isBack = end.reach === 'the place that the text came from'
     const carriers = isBack
-      ? this.#allCarriers.filter((one) => isSameServer(one, end))
+      ? this.#allCarriers.filter((one) => isSamePlace(one, end))
       : this.#carriers
     const sources = end.needsSource ? this.#sources : [undefined]
     const isAlone = this.#carriers.length === 0
@@ -211,8 +211,9 @@ class ThreatSearch {
   }
 }
 
-function isSameServer(one: ReadStep, other: EndStep): boolean {
-  return one.tool.definition.server === other.tool.definition.server
+function isSamePlace({ tool }: ReadStep, end: EndStep): boolean {
+  const isOfServer = tool.definition.server === end.tool.definition.server
+  return isOfServer && namesSamePlace(tool, end.tool)
 }
 
 function toCall({ tool, args }: Pick<ReadStep, 'tool' | 'args'>, answer: string) {

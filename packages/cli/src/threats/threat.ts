@@ -53,7 +53,7 @@ export interface ThreatServer {
   readonly reads?: readonly string[]
   /** The only folders that it can write. */
   readonly writes?: readonly string[]
-  /** The only hosts that it can reach. */
+  /** The only hosts that it can reach; of a client, those that lines in its box can. `*` is any. */
   readonly hosts?: readonly string[]
   /** A client whose lines run in a box. */
   readonly hasBox?: boolean

@@ -6,11 +6,12 @@ import { argumentsOf } from '@sluice/catalogue/classify/flows'
 import type { Category, KnownTool } from '@sluice/policy/calls/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { isPathName, splitName } from '@sluice/policy/provenance/names'
+import { getRole, isPathName, splitName } from '@sluice/policy/provenance/names'
 import { memoizeFor } from '@sluice/policy/structures/memoize'
 import { toWordSet } from '@sluice/policy/structures/word-set'
 import { isObject } from '@sluice/policy/values/json'
-import type { ThreatServer } from './threat.ts'
+import type { ShellProbe } from './probes.ts'
+import type { Harm, ThreatServer } from './threat.ts'
 
 /** From the whole assessment, which takes a while: asked for once for each definition. */
 export const assess: (definition: KnownTool['definition']) => ToolAssessment = memoizeFor(
@@ -41,14 +42,27 @@ export function takesUrl(tool: KnownTool): boolean {
 }
 
 /** Why it is only a guess that its paths are of this machine; `no` if they are not. */
-export type FileFact = 'certain' | 'no' | 'its server runs on this machine'
+export type FileFact =
+  | 'certain'
+  | 'no'
+  | 'its server runs on this machine'
+  | 'its paths are of this machine'
 
 /** Whether it is given paths of this machine. */
 export function readFileFact(tool: KnownTool, { kind }: ThreatServer): FileFact {
   const names = argumentsOf(tool.definition)
-  const isElsewhere = listRequired(tool).some((name) => !isPathName(name) && ELSEWHERE.test(name))
-  if (kind === 'remote' || isElsewhere || !names.some(isPathName)) return 'no'
+  const places = names.filter((name) => !isPathName(name) && ELSEWHERE.test(name))
+  const isElsewhere = listRequired(tool).some((name) => places.includes(name))
+  if (kind === 'remote' || isElsewhere || !names.some(isFilePath)) return 'no'
+  // `parentFolderId` beside `parentPath`: a drive has paths, too.
+  if (places.length > 0 || names.some((name) => isPathName(name) && !isFilePath(name)))
+    return 'its paths are of this machine'
   return kind === undefined ? 'its server runs on this machine' : 'certain'
+}
+
+/** The id of a folder is none. */
+export function isFilePath(name: string): boolean {
+  return isPathName(name) && getRole(name) !== 'id'
 }
 
 /** Names a repository, a document, a bucket: the path is in there. */
@@ -71,6 +85,24 @@ const CARRIES =
 /** An address that it is given is asked, or written to: not only stored. */
 export function reachesAddress(tool: KnownTool): boolean {
   return splitName(tool.definition.name).some((word) => CARRIES.has(word))
+}
+
+/** A host of a stranger's choice. */
+export function reachesAnyHost({ hosts }: ThreatServer): boolean {
+  return hosts?.some((one) => /^\*(?::\d+)?$/.test(one)) ?? true
+}
+
+/** Whether isolation refuses a line, or confines what it starts. */
+export function isLineBounded(harm: Harm, { needs }: ShellProbe, server: ThreatServer): boolean {
+  if (needs === 'network') return harm === 'code' || !reachesAnyHost(server)
+  return needs === 'machine' || server.writes?.length === 0
+}
+
+/** What the one reads, the other writes to: it takes every argument that says where the one reads. */
+export function namesSamePlace(reader: KnownTool, writer: KnownTool): boolean {
+  const places = listRequired(reader).filter((name) => getRole(name) !== 'free text')
+  const names = argumentsOf(writer.definition)
+  return places.length > 0 && places.every((name) => names.includes(name))
 }
 
 function listRequired({ definition: { inputSchema } }: KnownTool): string[] {
