@@ -107,6 +107,37 @@ test('a client whose file cannot be written stays, with the reason; the others a
   expect((await init('--yes', 'far', '--move')).code).toBe(1)
 })
 
+test('a project or a client gets an entry for a view, which works, and undo takes it away', async () => {
+  const servers = {
+    files: { command: published('filesystem', root).command },
+    notes: { command: published('memory').command },
+  }
+  const views = { desk: { tools: ['files/read_*'], as: { 'files/read_text_file': 'open' } } }
+  writeFileSync(config, JSON.stringify({ version: 1, servers, views, policy: './policy.yaml' }))
+  writeFileSync(join(root, 'policy.yaml'), 'version: 1\ndefault: allow\n')
+  const project = join(root, 'project', '.mcp.json')
+  const there = readFileSync(project, 'utf8')
+  expect((await init('--view', 'dsek', '--yes')).stderr).toContain('did you mean `desk`?')
+  expect((await init('--view', 'desk', '--client', 'cursr')).stderr).toContain('cursor')
+  expect((await init('--client', 'cursor')).code).toBe(2)
+  expect((await init('--view', 'desk', '--dry-run')).stdout).toContain('"--view"')
+  expect(readFileSync(project, 'utf8')).toBe(there)
+  expect((await init('--view', 'desk', '--yes')).code).toBe(0)
+  const toClient = await init('--view', 'desk', '--client', 'cursor', '--yes')
+  expect(toClient.code, toClient.stderr).toBe(0)
+  expect((await init('--view', 'desk', '--yes')).stdout).toContain('is there already')
+  const { evil, desk } = JSON.parse(readFileSync(project, 'utf8')).mcpServers
+  expect(evil).toEqual(JSON.parse(there).mcpServers.evil)
+  expect(readFileSync(join(home, '.cursor', 'mcp.json'), 'utf8')).toContain('"--view"')
+  const { client, close } = await straight([desk.command, ...desk.args])
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toContain('open')
+  await close()
+  expect((await init('--undo')).code).toBe(0)
+  expect(readFileSync(project, 'utf8')).toBe(there)
+  expect(readFileSync(join(home, '.cursor', 'mcp.json'), 'utf8')).toBe(odd)
+})
+
 test('what is moved works behind the gate, its policy holds, and undo leaves all as it was', async () => {
   const ran = await init('--yes', '--move', '--json')
   expect(ran.code, ran.stderr).toBe(0)

@@ -65,7 +65,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
   async function startCluster(
     names: readonly string[],
     policy = LABELLED,
-    more: { servers?: object; sessions?: object; auth?: object } = {},
+    more: { servers?: object; sessions?: object; auth?: object; views?: object } = {},
   ) {
     const database = `sessions_${++databases}`
     await server.createDatabase(database)
@@ -156,6 +156,20 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
       { 'sluice-session': token },
     )
     expect(JSON.stringify(named.answer)).toContain('RATE_LIMITED')
+  })
+
+  test('a session with a view comes to any gate, and its calls count as those of their tools', async () => {
+    const views = {
+      desk: { tools: ['count/*'], as: { 'count/read': 'look', 'count/write': 'put' } },
+    }
+    const { gates } = await startCluster(['a', 'b'], LABELLED, { views })
+    const [a, b] = gates as unknown as [RunningGate, RunningGate]
+    const first = await PlainClient.open(a, '@desk')
+    const elsewhere = Object.assign(new PlainClient(b, '@desk'), { session: first.session })
+    const { tools } = (await elsewhere.ask('tools/list')).answer.result
+    expect(tools.map(({ name }: { name: string }) => name)).toContain('look')
+    expect((await elsewhere.call('look')).answer.result.isError).not.toBe(true)
+    expect(JSON.stringify((await first.call('put')).answer)).toContain('DENIED')
   })
 
   test('S4: requests of one session come to any gate; if its gate dies, it goes on', async () => {

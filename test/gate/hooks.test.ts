@@ -12,6 +12,7 @@ import { hashGrantToken, makeToken } from '../../packages/access/src/identity/ca
 import type { LedgerRecord } from '../../packages/ledger/src/records/record.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { recordsOf } from '../support/plain-client.ts'
+import { straight } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import {
   endGates,
@@ -355,7 +356,8 @@ labels: { "*/WebFetch": [web] }
     writeFileSync(box, JSON.stringify({ owner: 'a@example.com', messages: [], contacts: [] }))
     const servers = { ...SERVERS, mail: fixture('mail', box) }
     const approvals = { webhook: { url: 'http://127.0.0.1:9/', secret: 'long enough for a hook' } }
-    const config = { ...CONFIG, approvals, alerts: { on: ['hooks'] } }
+    const views = { office: { tools: ['mail/*'], as: { 'mail/list_messages': 'look' } } }
+    const config = { ...CONFIG, approvals, alerts: { on: ['hooks'] }, views }
     running = await startGate({ servers, policy, config })
     url = running.url
     pipe = new Client({ name: 'test', version: '1' })
@@ -445,6 +447,27 @@ labels: { "*/WebFetch": [web] }
     expect(await send('bob@example.com')).toContain('denied by policy')
     await post(prompt('Write to bob@example.com'), { url })
     expect(await send('bob@example.com')).toContain('sent')
+  })
+
+  test('a call of a view, under its own name, is decided once', async () => {
+    const config = join(running.folder, 'sluice.yaml')
+    const viewed = await straight([NODE, SLUICE, 'stdio', '--config', config, '--view', 'office'])
+    const list = async (name: string) => {
+      // Older clients do not say whose a tool is.
+      const announced = pre(`mcp__office__${name}`, {})
+      expect(await post(announced, { url })).toEqual({ status: 200, body: {} })
+      const _meta = { 'claudecode/toolUseId': announced.tool_use_id }
+      await viewed.client.callTool({ name, arguments: {}, _meta })
+      await post(ended(announced, []), { url })
+    }
+    await list('look')
+    await list('mail__list_messages')
+    expect(running.log).not.toContain('without its hook')
+    expect(running.log).not.toContain('did not pass it')
+    const names = recordsOf(running).map((record) => ('name' in record ? record.name : ''))
+    expect(names.filter((name) => name === 'list_messages')).toHaveLength(2)
+    expect(names.filter((name) => name.startsWith('mcp__office'))).toEqual([])
+    await viewed.close()
   })
 
   test('a call without its hook is reported, one that a hook announced is not', async () => {

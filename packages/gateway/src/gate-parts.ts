@@ -16,6 +16,7 @@ import type { ClientSend, ClientTransport, ConnectionOrigin } from './shared/tra
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
 import type { Servers } from './state/servers.ts'
+import type { Views } from './state/views.ts'
 import type { Pins } from './tools/pins.ts'
 import type { ServerNotes } from './tools/server-notes.ts'
 import type { StoredTools } from './tools/stored-tools.ts'
@@ -41,6 +42,7 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TracePart
   /** The gate's own files, which no argument may name, and where a server would look for them. */
   readonly ownPaths: readonly string[]
   readonly servers: Servers
+  readonly views: Views
   readonly log: Log
   readonly outages: OutageLog
 }

@@ -35,6 +35,7 @@ import {
   type ClientTransport,
   type ConnectionOrigin,
 } from './shared/transport.ts'
+import { type View, viewOf } from './shared/view.ts'
 import { freezeSessions } from './state/freeze-session.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import { markObserved } from './tools/pins.ts'
@@ -52,6 +53,8 @@ export class Gate {
   readonly #opener: RelayOpener
   readonly #servers: UpstreamConnector
   readonly notes: ServerNotes
+  /** What was said about views that name tools which are not there. */
+  readonly #saidOfViews = new Set<string>()
   readonly #injected = new Listeners<[InjectedSession]>()
   /** A session has received an order to the model, its first. Only if the configuration has alerts of it. */
   readonly onInjection = this.#injected.subscribe
@@ -70,6 +73,9 @@ export class Gate {
       this.#servers.forget(change.name)
       this.notes.forget(change.name)
       this.#relays.changed(change)
+    })
+    parts.views.onChange(() => {
+      for (const client of this.#relays.aggregates) client.viewsChanged()
     })
     this.#known = new KnownTools(
       (tool) => {
@@ -117,14 +123,30 @@ export class Gate {
     return this.#parts.servers.callable
   }
 
-  /** How a server is reached; undefined if there is none of this name. All of them together count as
-   * processes if one of them is. */
+  /** Names of the views that clients can reach. */
+  get viewNames(): readonly string[] {
+    return this.#parts.views.names
+  }
+
+  /** How a server is reached; undefined if there is none of this name. Several of them count as processes if one
+   * is. */
   kindOf(name: string): ServerConfig['kind'] | undefined {
-    const { servers } = this.#parts
-    if (name === ALL_SERVERS)
-      return servers.entries.some(([, { kind }]) => kind === 'stdio') ? 'stdio' : 'http'
+    const { servers, views } = this.#parts
+    const view = viewOf(name)
+    if (view !== undefined && views.find(view) === undefined) return undefined
+    if (view !== undefined || name === ALL_SERVERS) {
+      const kinds = this.#serversAt(name).map((each) => servers.find(each)?.kind)
+      return kinds.includes('stdio') ? 'stdio' : 'http'
+    }
     const found = servers.find(name)
     return hookSourceOf(found) === undefined ? found?.kind : undefined
+  }
+
+  /** The servers whose tools the session of several servers at this address has. */
+  #serversAt(address: string): readonly string[] {
+    const { servers, views } = this.#parts
+    const view = viewOf(address)
+    return view === undefined ? servers.callable : views.serversOf(view, servers.callable)
   }
 
   /** Throws if a client cannot have the tool mode that it names. */
@@ -165,10 +187,12 @@ export class Gate {
   ): ClientEvents {
     const { client } = session
     const send = stripOwn(client)
-    const { servers, log } = this.#parts
+    const { servers, views, log } = this.#parts
+    const view = viewOf(name)
     const onEnd = session.release
     const onName = (name: string) => session.lease.introduce(name, undefined)
-    if (name === ALL_SERVERS) {
+    if (view !== undefined || name === ALL_SERVERS) {
+      const { codeServer } = servers
       const open = (server: string, link: ClientTransport) =>
         this.#opener.open(server, session, {
           link,
@@ -179,9 +203,20 @@ export class Gate {
       const onLimit = (server: string, why: string) => this.notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
         send,
-        servers: servers.callable,
+        servers: () => {
+          const there = this.#serversAt(name)
+          const isMissing =
+            mode === 'code' && codeServer !== undefined && !there.includes(codeServer)
+          return isMissing ? [...there, codeServer] : there
+        },
+        ...(view === undefined
+          ? {}
+          : {
+              view: () => views.find(view),
+              onTools: (server: string) => this.#checkView(views.find(view), server),
+            }),
         mode,
-        codeServer: servers.codeServer,
+        codeServer,
         open,
         onLimit,
         log,
@@ -195,6 +230,20 @@ export class Gate {
     }
     const link = { link: client, send, environment, onEnd, handle }
     return observeClient(this.#opener.open(name, session, link), onName)
+  }
+
+  /** Reports once what a view names and a server does not have, by the tools of all callers. */
+  #checkView(view: View | undefined, server: string): void {
+    const tools = [...this.toolsOf(server).keys()]
+    if (view === undefined || tools.length === 0) return
+    for (const { tool, near } of view.unknownTools(server, tools)) {
+      const key = `${view.digest} ${tool}`
+      if (this.#saidOfViews.has(key)) continue
+      this.#saidOfViews.add(key)
+      const help = near === undefined ? 'see `sluice tools`' : `did you mean \`${near}\`?`
+      const text = `the view \`${view.name}\` names \`${tool}\`, which the server does not list`
+      this.#parts.log('warn', text, { server, help })
+    }
   }
 
   /** Whether a rule for this caller reads where values came from. */

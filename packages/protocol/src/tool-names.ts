@@ -13,13 +13,18 @@ const SERVER_NAME = /^[a-z0-9-]{1,24}$/
  */
 export type Hash = (text: string) => string
 
-/** Past 64 characters: the start, and eight characters of the whole name's hash. */
-export function joinName(server: string, name: string, hash: Hash): string {
+/** Past `lengthMax` characters: the start, and eight characters of the whole name's hash. */
+export function joinName(
+  server: string,
+  name: string,
+  hash: Hash,
+  lengthMax = JOINED_NAME_LENGTH_MAX,
+): string {
   if (!SERVER_NAME.test(server))
     throw new Error('the name of a server is 1 to 24 of a-z, 0-9 and hyphen')
   const joined = server + SEPARATOR + name
-  if (joined.length <= JOINED_NAME_LENGTH_MAX) return joined
-  const start = joined.slice(0, JOINED_NAME_LENGTH_MAX - NAME_HASH_LENGTH)
+  if (joined.length <= lengthMax) return joined
+  const start = joined.slice(0, lengthMax - NAME_HASH_LENGTH)
   // A lone surrogate could not be sent.
   return start.replace(/[\ud800-\udbff]$/, '') + hash(joined).slice(0, NAME_HASH_LENGTH)
 }

@@ -47,6 +47,7 @@ export function findData(
 ): {
   readonly data: string
   readonly servers?: readonly string[]
+  readonly views?: readonly string[]
   readonly builtin?: readonly string[]
 } {
   const there = mayBeMissing ? (directory: string) => directory : existing

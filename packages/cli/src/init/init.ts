@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { homeOf } from '@sluice/gateway/config/user-folders'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { defineCommand } from '../terminal/define-command.ts'
 import { ArgumentError } from '../terminal/errors.ts'
 import type { AddCommand } from '../terminal/lazy-commands.ts'
@@ -12,6 +13,7 @@ import { CLIENTS } from './files/client.ts'
 import { initHooks, type ProveHooks, undoHooks } from './hooks.ts'
 import { findServers } from './move/find-servers.ts'
 import { type ConfigPlace, findRecord, placeConfig, thisMachine } from './place.ts'
+import { pointToView } from './point-view.ts'
 import { INIT_OPTIONS, Init } from './run-init.ts'
 import { undoInit } from './undo.ts'
 
@@ -24,6 +26,7 @@ Examples:
   sluice init --yes notes            only this one; needed for a server that came with a project
   sluice init --hooks                the clients' own tools (shell, files, web) ask the gate, too; offers a box for the shell
   sluice init --hooks --quiet        and the gate answers their questions about local reads
+  sluice init --view support         an entry for a view of sluice.yaml, in the files of this project
   sluice init --undo                 restores the clients' entries; later changes stay
 
 Clients: ${Object.values(CLIENTS).join(', ')}.
@@ -47,6 +50,16 @@ export function createInit(prove: ProveHooks): AddCommand {
         const hooked = await undoHooks(config, isDry, prove, output)
         if (hooked > 0 && !existsSync(record)) return 0
         return undoInit(record, isDry, output)
+      }
+      const { view, client, ...rest } = options
+      if (client !== undefined && view === undefined)
+        throw new ArgumentError('--client is about views', 'use it with --view')
+      if (view !== undefined) {
+        const { config } = isNamed ? options : placeConfig(options.config, [], user)
+        return pointToView(
+          { ...rest, ...pickDefined({ client }), config: resolve(config), view },
+          output,
+        )
       }
       if (options.quiet === true && options.hooks === undefined && options.managed === undefined)
         throw new ArgumentError('--quiet is about hooks', 'use it with --hooks')

@@ -52,6 +52,11 @@ export const INIT_OPTIONS = {
     unset: 'stdio',
   },
   '--observe': 'enforce nothing yet: record what the policy would say about each call',
+  '--view <name>': 'write an entry for a view of the gate, and do nothing else',
+  '--client <name>': {
+    doc: 'with --view: into the file of this client, and not of the project',
+    choices: Object.keys(CLIENTS),
+  },
   '--hooks [clients...]': 'let clients ask the gate before they use a tool of their own',
   '--box': 'with --hooks: lines of the clients run in a box, if there can be one here',
   '--enforce': 'with --hooks: the clients stop if no gate answers',

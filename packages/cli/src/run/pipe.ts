@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clientVariables } from '@sluice/gateway/processes/environment'
 import { ALL_SERVERS } from '@sluice/gateway/shared/transport'
+import { viewOf } from '@sluice/gateway/shared/view'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { CONNECTION_ENDED, connectGate, greet } from '../connect/gate-socket.ts'
 import { keyDigests } from '../connect/key-digests.ts'
@@ -142,7 +143,8 @@ function tellSilence(
   program: () => string | undefined,
 ): void {
   const what = (): string => {
-    const who = server === ALL_SERVERS ? 'the servers have' : `the server \`${server}\` has`
+    const isOne = server !== ALL_SERVERS && viewOf(server) === undefined
+    const who = !isOne ? 'the servers have' : `the server \`${server}\` has`
     const loads = /^(npx|uvx|bunx|pnpm|docker|podman)$/.exec(program() ?? '')?.[0]
     const guess = loads === undefined ? '' : ` (${loads} may be downloading it)`
     return `${who} not answered yet${guess}; log: ${gateLog(data)}`

@@ -4,6 +4,7 @@
 import { readWrittenServers } from '@sluice/gateway/config/edit-servers'
 import { TOOL_MODES } from '@sluice/gateway/shared/tool-mode'
 import { ALL_SERVERS } from '@sluice/gateway/shared/transport'
+import { addressOfView } from '@sluice/gateway/shared/view'
 import { nearest } from '@sluice/policy/document/nearest'
 import { findData } from '../connect/find-data.ts'
 import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
@@ -17,6 +18,7 @@ Examples:
   sluice stdio --server notes
   { "mcpServers": { "notes": { "command": "sluice", "args": ["stdio", "--server", "notes"] } } }
   sluice stdio                     all servers at once; their tools are called notes__read_graph
+  sluice stdio --view support      the tools of the view \`support\` of sluice.yaml
   sluice stdio --mode search       three tools that find and call all others
   sluice stdio --mode code         the model writes programs that call them; needs \`code: { builtin: code }\`
 
@@ -27,8 +29,9 @@ export const add = defineCommand({
   name: 'stdio',
   options: {
     '--server <name>': 'one server of the configuration (default: all)',
+    '--view <name>': { doc: 'a view of the configuration', conflicts: 'server' },
     '--mode <mode>': {
-      doc: 'all servers: list every tool, or a few to find and call them by',
+      doc: 'all servers or a view: list every tool, or a few to find and call them by',
       choices: [...TOOL_MODES],
       conflicts: 'server',
     },
@@ -39,22 +42,24 @@ export const add = defineCommand({
   examples: EXAMPLES,
   run: async (options, output) => {
     // A gate that runs has its configuration: only if none does must this shell have all variables.
-    const { data, servers } = findData(options, { mayBeMissing: true })
-    if (options.server !== undefined && servers !== undefined) checkServer(options.server, servers)
+    const { data, servers, views } = findData(options, { mayBeMissing: true })
+    if (options.server !== undefined) checkName('server', options.server, servers)
+    if (options.view !== undefined) checkName('view', options.view, views)
+    const view = options.view === undefined ? undefined : addressOfView(options.view)
     const config = () => loadConfig(options, output).file
     const variables = readEnvOptions(options.env)
-    const server = options.server ?? ALL_SERVERS
+    const server = options.server ?? view ?? ALL_SERVERS
     const program = () => programOf(options.config, server)
     const { mode } = options
     return pipe({ data, config, server, mode, variables, program })
   },
 })
 
-/** A mistyped name, before a gate is started for it. */
-function checkServer(server: string, servers: readonly string[]): void {
-  const near = nearest(server, servers)
-  if (servers.includes(server) || near === undefined) return
-  throw new ArgumentError(`no server is called \`${server}\``, `did you mean \`${near}\`?`)
+/** A mistyped name, before a gate is started for it. One that is like no other is left to the gate. */
+function checkName(kind: 'server' | 'view', name: string, names: readonly string[] = []): void {
+  const near = nearest(name, names)
+  if (names.includes(name) || near === undefined) return
+  throw new ArgumentError(`no ${kind} is called \`${name}\``, `did you mean \`${near}\`?`)
 }
 
 function programOf(file: string, server: string): string | undefined {

@@ -57,7 +57,7 @@ export class AllServersClient {
     }
     this.session = new AggregateSession(this.link, {
       send: (text, related) => this.link.send(text, related),
-      servers: Object.keys(servers),
+      servers: () => Object.keys(servers),
       mode,
       open: (name, link) => this.#serve(name, servers[name] as Server, link),
       onEnd: () => {

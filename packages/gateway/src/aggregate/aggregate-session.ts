@@ -25,6 +25,7 @@ import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { ToolMode } from '../shared/tool-mode.ts'
 import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../shared/transport.ts'
+import type { View } from '../shared/view.ts'
 import { helloOf, NO_PARAMS } from './client-hello.ts'
 import { AggregateMember, type MemberContext, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
@@ -38,8 +39,13 @@ import { ToolModes } from './tool-modes.ts'
 export interface AllServersContext {
   /** Sends to the client. */
   readonly send: ClientSend
-  readonly servers: readonly string[]
-  /** Which view of the tools the client has; all of them if undefined. */
+  /** Those that the client can reach here. */
+  readonly servers: () => readonly string[]
+  /** The view that the client has, as it is now; undefined if it has none, or its view is gone. */
+  readonly view?: (() => View | undefined) | undefined
+  /** A server of the view has listed its tools. */
+  readonly onTools?: ((server: string) => void) | undefined
+  /** How the client sees the tools; all of them if undefined. */
   readonly mode?: ToolMode | undefined
   /** The server that runs the programs of the mode `code`. */
   readonly codeServer?: string | undefined
@@ -81,19 +87,28 @@ export class AggregateSession {
   constructor(client: ClientEnd, context: AllServersContext) {
     this.#client = client
     this.#context = context
-    this.#members = new Map(context.servers.map((name) => [name, this.#member(name)]))
+    this.#members = new Map(context.servers().map((name) => [name, this.#member(name)]))
     const log = (server: string, text: string) => this.#log(text, server)
     const members = () => this.#members.values()
     const onLate = (list: string) => this.#talk.listChanged(list)
     const { generation } = client
-    this.#lists = new MergedLists({ members, generation, onLate, onLimit: context.onLimit, log })
+    const { mode = 'all', onLimit, onTools, send, view } = context
+    const codeServer = mode === 'code' ? context.codeServer : undefined
+    this.#lists = new MergedLists({
+      members,
+      generation,
+      view,
+      codeServer,
+      onTools,
+      onLate,
+      onLimit,
+      log,
+    })
     this.#finder = new ServerRouter(this.#members, this.#lists, log)
     const onResources = () => this.#finder.forgetResources()
     const ownerOf = (uri: string) => this.#finder.ownerOf(uri)
-    const { send, mode = 'all' } = context
-    const codeServer = mode === 'code' ? context.codeServer : undefined
-    const view = { lists: this.#lists, members, codeServer }
-    this.#modes = mode === 'all' ? undefined : new ToolModes(view)
+    const tools = { lists: this.#lists, members, codeServer, view }
+    this.#modes = mode === 'all' ? undefined : new ToolModes(tools)
     this.#listens = new AggregateSubscriptions({ members, ownerOf, send, onResources })
     this.#talk = new ServerMessages({
       client,
@@ -137,6 +152,8 @@ export class AggregateSession {
 
   /** A server that was not there before: begun when the client looks at its lists. */
   add(name: string): void {
+    const { view, servers } = this.#context
+    if (view !== undefined && !servers().includes(name)) return
     this.#members.set(name, this.#member(name))
     this.#serversChanged()
   }
@@ -148,10 +165,26 @@ export class AggregateSession {
 
   remove(name: string): void {
     const member = this.#members.get(name)
+    if (member === undefined) return
     this.#members.delete(name)
     this.#lists.resources.forget(name)
-    member?.end('the server was removed')
+    member.end('the server was removed')
     this.#serversChanged()
+  }
+
+  /** The views of the configuration are others: this session has the servers and the tools of its own as it is now. */
+  viewsChanged(): void {
+    const { view, servers } = this.#context
+    if (view === undefined) return
+    if (view() === undefined) return this.#client.close('the view was removed')
+    const now = servers()
+    const busy = new Set([...this.#open.values()].map(({ member }) => member))
+    // A server with an open call stays until the session ends or the views change again: the call is answered.
+    for (const [name, member] of [...this.#members])
+      if (!now.includes(name) && !busy.has(member)) this.remove(name)
+    for (const name of now) if (!this.#members.has(name)) this.add(name)
+    for (const member of this.#members.values()) this.#lists.forgetTools(member)
+    this.#talk.listChanged('tools/list')
   }
 
   #serversChanged(): void {

@@ -22,6 +22,7 @@ import {
 } from '../shared/limits.ts'
 import { type ListPage, listPages } from '../shared/list-pages.ts'
 import { Slices } from '../shared/slices.ts'
+import type { View } from '../shared/view.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 import { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
@@ -31,6 +32,12 @@ import { ResourceRoutes } from './resource-routes.ts'
 export interface MergedListsContext {
   readonly members: () => Iterable<AggregateMember>
   readonly generation: ProtocolGeneration
+  /** What the client is listed of the tools; undefined for all of them. */
+  readonly view?: (() => View | undefined) | undefined
+  /** The server of the mode `code`, whose tool is listed whatever the view says. */
+  readonly codeServer?: string | undefined
+  /** A server of the view has listed its tools. */
+  readonly onTools?: ((server: string) => void) | undefined
   /** A server that was left out of a list has answered. */
   readonly onLate: (method: string) => void
   readonly onLimit: (server: string, why: string) => void
@@ -51,7 +58,7 @@ const SHARED: ReadonlyMap<string, 'uris' | 'templates'> = new Map([
 ])
 
 export class MergedLists {
-  readonly tools = new AdvertisedNames()
+  readonly tools: AdvertisedNames
   readonly prompts = new AdvertisedNames()
   readonly resources = new ResourceRoutes()
   /** The tools of each server that its app may call. */
@@ -63,6 +70,7 @@ export class MergedLists {
 
   constructor(context: MergedListsContext) {
     this.#context = context
+    this.tools = new AdvertisedNames(context.view)
   }
 
   /** The text of a page. Throws if the page does not exist. */
@@ -133,6 +141,9 @@ export class MergedLists {
     const entries: { text: string; name: string }[] = []
     const appTools = new Set<string>()
     const { name: server } = member
+    const { codeServer } = this.#context
+    const isViewed = method === 'tools/list' && server !== codeServer
+    const view = isViewed ? this.#context.view?.() : undefined
     const recent: RecentTools = { listedMs: performance.now() }
     if (method === 'tools/list') this.#recent.set(member, recent)
     let isLong = false
@@ -144,11 +155,12 @@ export class MergedLists {
         const entry: unknown = JSON.parse(text)
         const named = isObject(entry) ? entry[name] : undefined
         if (typeof named !== 'string') continue
-        entries.push({ text, name: named })
+        if (view?.lists(server, named) !== false) entries.push({ text, name: named })
         if (isToolFor('app', entry as JsonValue)) appTools.add(named)
       }
     }
     if (method === 'tools/list') this.appTools.set(server, appTools)
+    if (view !== undefined) this.#context.onTools?.(server)
     const names = entries.map((entry) => entry.name)
     const advertised = this.#advertise(server, method, names)
     const listed: string[] = []

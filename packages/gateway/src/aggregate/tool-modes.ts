@@ -27,6 +27,7 @@ import {
 } from '../shared/limits.ts'
 import { runInSlices, Slices } from '../shared/slices.ts'
 import { CALL_TOOL, RUN_CODE, readInnerCall } from '../shared/tool-mode.ts'
+import type { View } from '../shared/view.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
 
@@ -34,6 +35,8 @@ export interface ToolModesContext {
   readonly lists: Pick<MergedLists, 'recentTools' | 'tools'>
   /** In the mode `code`: the server whose `run_code` runs the programs that call the other tools. */
   readonly codeServer?: string | undefined
+  /** What the client is listed of the tools; undefined for all of them. */
+  readonly view?: (() => View | undefined) | undefined
   readonly members: () => Iterable<AggregateMember>
 }
 
@@ -61,7 +64,7 @@ interface IndexedLists {
 
 const FOUND_DEFAULT = 10
 
-/** By the digest of server and definition; definitions rarely change, and sessions share them. */
+/** By the digest of view, server and definition; definitions rarely change, and sessions share them. */
 const indexed = new LruMap<string, ListedTool | null>(INDEXED_TOOLS_CACHED_MAX)
 
 const TEXT = { type: 'string' }
@@ -190,7 +193,8 @@ export class ToolModes {
   }
 
   #readTool(server: string, text: string): ListedTool | null {
-    const key = hash('sha256', `${server} ${text}`)
+    const view = this.#context.view?.()?.digest ?? ''
+    const key = hash('sha256', `${view} ${server} ${text}`)
     const known = indexed.get(key)
     if (known !== undefined) return known
     const definition = JSON.parse(text) as ToolDefinition & JsonObject

@@ -39,6 +39,7 @@ ledger: { sync: full, record: judged }
       },
       processes: { idleMs: 60_000, waitMs: 20_000 },
       toolMode: 'all',
+      views: {},
       sessions: { max: 20, windowMs: 3_600_000, idleMs: 1_800_000 },
       canApiChangeServers: false,
       file: '/etc/sluice/sluice.yaml',

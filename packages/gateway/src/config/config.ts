@@ -23,6 +23,7 @@ import { toWordSet } from '@sluice/policy/structures/word-set'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { HOOK_CLIENTS, type HookSource } from '../hooks/clients/table.ts'
 import { TOOL_MODES, type ToolMode } from '../shared/tool-mode.ts'
+import type { ViewConfig } from '../shared/view.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type AlertsConfig, readAlerts } from './alerts.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
@@ -36,6 +37,7 @@ import { type LoginConfig, readLogin } from './login.ts'
 import { readSessions, type SessionsConfig } from './sessions.ts'
 import { CONFIG, PINS, PROCESSES, STOP_WITHIN } from './shape.ts'
 import { ConfigValues, type Environment, readFields, toMs } from './values.ts'
+import { readViews } from './views.ts'
 import {
   isBelow,
   needsProject,
@@ -136,6 +138,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly sessions: SessionsConfig
   /** How clients of all servers see their tools, if they name no mode. */
   readonly toolMode: ToolMode
+  /** What is listed at `/mcp/@NAME`, by name. */
+  readonly views: Readonly<Record<string, ViewConfig>>
   readonly log: 'text' | 'json'
   /** How long the end of the gate may take. */
   readonly stopWithinMs: number
@@ -241,6 +245,11 @@ class ConfigReader {
       pins: readPins(findEntry(map, 'pins')),
       sessions: readSessions(map),
       toolMode: TOOL_MODES.find((mode) => mode === textOf(map, 'mcp', 'mode')) ?? 'all',
+      views: readViews(
+        map,
+        servers.map(([name]) => name),
+        this.#values,
+      ),
       processes: readProcesses(findEntry(map, 'processes')),
       ...(scalar(map, 'isolation') === 'required' ? { isolation: 'required' } : {}),
       canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,

@@ -6,7 +6,7 @@ import { Problems } from '@sluice/policy/document/problem'
 import { findEntry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
 import { ConfigValues, type Environment } from './values.ts'
 
-/** Only if the data is and what the servers are called: for commands that operate a gate. Undefined
+/** Only where the data is and what servers and views are called: for commands that operate a gate. Undefined
  * if the file does not say. */
 export function readDataLocation(
   source: { readonly file: string; readonly text: string },
@@ -15,6 +15,7 @@ export function readDataLocation(
   | {
       readonly data: string
       readonly servers: readonly string[]
+      readonly views: readonly string[]
       /** Those of the servers that are part of Sluice. */
       readonly builtin: readonly string[]
     }
@@ -25,12 +26,14 @@ export function readDataLocation(
   const servers = findEntry(tree, 'servers')
   const entries = servers?.kind === 'map' ? servers.entries : []
   const names = entries.map(({ key }) => String(key.value))
+  const written = findEntry(tree, 'views')
+  const views = written?.kind === 'map' ? written.entries.map(({ key }) => String(key.value)) : []
   const builtin = entries
     .filter(({ value }) => value.kind === 'map' && isBuiltinOnly(value))
     .map(({ key }) => String(key.value))
   const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
   const data = findDataFolder(tree, values)
-  return problems.hasErrors ? undefined : { data, servers: names, builtin }
+  return problems.hasErrors ? undefined : { data, servers: names, views, builtin }
 }
 
 function isBuiltinOnly(server: LocatedMap): boolean {

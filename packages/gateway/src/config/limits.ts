@@ -40,3 +40,5 @@ export const HOOK_CALL_MS_MAX = 900_000
 export const STOP_SECONDS_MAX = 300
 /** Bytes of the key of an agent of the Agent Control Standard. A shorter one is refused. */
 export const HMAC_KEY_BYTES_MIN = 32
+/** Tools that one view names. */
+export const VIEW_TOOLS_MAX = 1_000

@@ -36,6 +36,7 @@ import {
 import { LOGIN } from './login.ts'
 import { SESSIONS } from './sessions.ts'
 import { secretShape, URL_SHAPE } from './values.ts'
+import { VIEWS } from './views.ts'
 
 const anyName = form('name', /^[^\s]{1,256}$/, 'a name without spaces')
 const ANY: Shape = { kind: 'any' }
@@ -263,6 +264,10 @@ export const CONFIG: ObjectShape = object('a configuration', {
       },
     }),
     doc: 'all servers at one address',
+  },
+  views: {
+    shape: VIEWS,
+    doc: 'tools of some servers at an address of their own, `/mcp/@NAME`. A view says what is listed and how it is named, and permits nothing',
   },
   api: {
     shape: object('settings of the API', {

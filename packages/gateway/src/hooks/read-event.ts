@@ -17,7 +17,7 @@ export interface RefusedHook {
   readonly why: string
 }
 
-/** Whether the gate has an MCP server of this name. */
+/** Whether tools that a client shows behind this name are those of a server or a view of the gate. */
 export type IsGated = (server: string) => boolean
 
 /** The members that are checked, as they are then. */

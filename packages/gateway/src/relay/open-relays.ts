@@ -17,6 +17,7 @@ export const EXPECTED_ENDS: ReadonlySet<string> = new Set([
   'the client went away',
   GATE_STOPPING,
   'the server was removed',
+  'the view was removed',
   'the server was changed',
   'the server was restarted',
 ])
@@ -26,6 +27,7 @@ export interface AggregateClient {
   add(name: string): void
   replace(name: string): void
   remove(name: string): void
+  viewsChanged(): void
 }
 
 interface OpenRelay {

@@ -10,6 +10,7 @@ export const ERRORS = {
   CONFIG_GRANT: 'a grant of the configuration cannot be one',
   CONFIG_METRICS: 'a token for metrics that is none',
   CONFIG_STORE: 'a shared store that cannot be used so',
+  CONFIG_VIEW: 'a view gives tools names that they cannot have, or names what is not there',
   CONFIG_CHANNEL: 'a channel that tells people of held calls cannot be one',
   CONFIG_LEDGER: 'how the record is to be kept cannot be done so',
   CONFIG_VARIABLE: 'an environment variable that the configuration names is not set',

@@ -7,6 +7,7 @@ import { splitMembers } from '@sluice/protocol/json/raw-members'
 import { withMembers } from '@sluice/protocol/members'
 import type { JsonRpcRequest } from '@sluice/protocol/message'
 import { ALL_SERVERS } from './transport.ts'
+import { viewOf } from './view.ts'
 
 export const TOOL_MODES = ['all', 'search', 'code'] as const
 export type ToolMode = (typeof TOOL_MODES)[number]
@@ -24,7 +25,7 @@ export function readToolMode(
   text: unknown,
   { toolMode, codeServer }: ModeSettings,
 ): ToolMode {
-  const isAll = server === ALL_SERVERS
+  const isAll = server === ALL_SERVERS || viewOf(server) !== undefined
   if (!isAll && text !== undefined)
     throw new OperationError(
       `the server \`${server}\` alone has no tool modes`,

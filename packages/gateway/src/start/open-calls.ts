@@ -29,6 +29,7 @@ import { Watcher } from '../processes/watcher.ts'
 import type { CallRecorder } from '../recordings/call-recorder.ts'
 import { GATE_STOPPING } from '../shared/transport.ts'
 import type { Servers } from '../state/servers.ts'
+import { Views } from '../state/views.ts'
 import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { NewTools } from '../tools/new-tools.ts'
 import { openPins } from '../tools/open-pins.ts'
@@ -87,6 +88,7 @@ interface OpenedProcesses {
   readonly pools: HttpPools
   readonly peers: ChildPeers
   readonly servers: Servers
+  readonly views: Views
   /** Files of the gate, which no server may reach. */
   readonly own: readonly string[]
   readonly isolation: Isolation
@@ -106,7 +108,7 @@ export async function openCalls(
   const { config, freezes, key, late, ledger, log, outages, policies } = data
   const { restored, shared, store } = data
   const processes = await openProcesses(data, closing)
-  const { boxes, peers, servers } = processes
+  const { boxes, peers, servers, views } = processes
   const meter = new Meter()
   closing.defer(watchStalls(meter, log))
   const watch = new CallInstrumentation(
@@ -117,7 +119,7 @@ export async function openCalls(
   closing.defer(() => tools.flush())
   const { pins, lock, newTools } = openPins(config, { store, ledger, log }, servers)
   closing.defer(() => newTools.flush())
-  const hooks = new HookParts({ servers, boxes, ledger, log })
+  const hooks = new HookParts({ servers, views, boxes, ledger, log })
   // Clients with hooks need a gate for as long as they run, which it cannot see: it stays.
   const idle = new IdleShutdown(piped && !hooks.isUsed)
   const page = piped ? openPage(data, peers, idle) : undefined
@@ -212,6 +214,7 @@ async function openProcesses(
   closing.defer(() => pools.close())
   const peers = new ChildPeers(watcher)
   const servers = openServers(config, { ledger, log })
+  const views = new Views(config.views)
   const beside = [...filesBeside(config), ...keyFilesOf(config.grants)]
   const own = [config.data, config.file, ...userKeyFiles(), ...beside, ...files]
   const refusedHosts = new Listeners<[server: string, host: string]>()
@@ -256,7 +259,7 @@ async function openProcesses(
     onRefusedHost: refusedHosts.subscribe,
     onReplacedFile: replacedFiles.subscribe,
   }
-  return { watcher, pools, peers, servers, own, isolation, boxes, snapshots, ...listeners }
+  return { watcher, pools, peers, servers, views, own, isolation, boxes, snapshots, ...listeners }
 }
 
 function hasProcesses({ servers }: GateConfig): boolean {

@@ -20,6 +20,7 @@ import { HOOK_CLIENTS, type HookSource } from '../hooks/clients/table.ts'
 import type { Boxes } from '../isolation/boxes.ts'
 import type { Log } from '../shared/log.ts'
 import type { Servers } from '../state/servers.ts'
+import type { Views } from '../state/views.ts'
 import type { ServerNotes } from '../tools/server-notes.ts'
 import type { StartInProcess } from '../upstream/in-process.ts'
 
@@ -37,6 +38,7 @@ export const LINE_SCRIPT = join(PROGRAMS_FOLDER, 'sluice-line')
 
 interface HookServices {
   readonly servers: Servers
+  readonly views: Views
   readonly boxes: Boxes
   readonly ledger: Pick<Ledger, 'event'>
   readonly log: Log
@@ -78,7 +80,11 @@ export class HookParts {
       this.#servers.get(client)?.noteAdmission(String(getMeta(params)[HOOK_META]), admission)
   }
 
-  readonly #isGated = (name: string): boolean => this.#services.servers.callable.includes(name)
+  /** A client's entry for a view has the name of the view. */
+  readonly #isGated = (name: string): boolean => {
+    const { servers, views } = this.#services
+    return servers.callable.includes(name) || views.isPrefix(name, servers.callable)
+  }
 
   /** What the call path tells hooks. */
   get listeners(): Pick<TraceParts, 'onToolUse' | 'onAdmitted'> {

@@ -9,7 +9,9 @@ import { CONFIG_RELOAD_LENGTH_MAX } from '../config/limits.ts'
 import { prepareWorkDirectories } from '../config/work-directory.ts'
 import type { Log } from '../shared/log.ts'
 import { ALL_SERVERS } from '../shared/transport.ts'
-import { Servers, type ServersConfig } from '../state/servers.ts'
+import { viewOf } from '../shared/view.ts'
+import { Servers } from '../state/servers.ts'
+import type { Views } from '../state/views.ts'
 
 export type ParseConfig = (text: string) => GateConfig
 
@@ -30,16 +32,21 @@ export function openServers(config: GateConfig, { ledger, log }: ServersParts): 
   })
 }
 
-/** The variables that a server, or any of all, lists under `env:` without a value. */
-export function listVariables(servers: Servers, name: string): readonly string[] {
-  const selected = servers.entries.filter(([each]) => name === ALL_SERVERS || each === name)
+/** The variables that a server, or any of all or of a view, lists under `env:` without a value. */
+export function listVariables(servers: Servers, views: Views, name: string): readonly string[] {
+  const view = viewOf(name)
+  const names = view === undefined ? [name] : views.serversOf(view, servers.names)
+  const selected = servers.entries.filter(([each]) => name === ALL_SERVERS || names.includes(each))
   return selected.flatMap(([, server]) =>
     server.kind === 'stdio' ? (server.clientVariables ?? []) : [],
   )
 }
 
-/** Reads the servers of sluice.yaml. Throws an error that says why they cannot be used. */
-export function readServers(file: string, parse: ParseConfig): ServersConfig {
+/** Reads the servers and views of sluice.yaml. Throws an error that says why they cannot be used. */
+export function readServers(
+  file: string,
+  parse: ParseConfig,
+): Pick<GateConfig, 'servers' | 'writtenServers' | 'views'> {
   const { size } = statSync(file)
   if (size > CONFIG_RELOAD_LENGTH_MAX)
     throw new Error(

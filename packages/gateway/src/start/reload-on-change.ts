@@ -17,13 +17,18 @@ export function reloadOnChange(
   closing: AsyncDisposableStack,
 ): () => void | Promise<void> {
   const { config, files, late, policies } = data
-  const { gate, isolation, lock, servers } = calls
+  const { gate, isolation, lock, servers, views } = calls
   const reload = () => {
     lock.look()
     if (isolation.hasNewKeys())
       for (const [name, { kind }] of servers.entries) if (kind === 'stdio') gate.restart(name)
     late.tls?.look()
-    if (parseConfig !== undefined) servers.reload(() => readServers(config.file, parseConfig))
+    if (parseConfig !== undefined)
+      servers.reload(() => {
+        const read = readServers(config.file, parseConfig)
+        views.reload(read.views)
+        return read
+      })
     return policies.reload(() => readDocumentsAside(config))
   }
   const watched = [...files, lockPath(config), config.file, keysPath(config.file)]

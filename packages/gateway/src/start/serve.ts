@@ -104,6 +104,7 @@ function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront 
     host: config.host,
     port: config.port,
     kindOf: (name) => gate.kindOf(name),
+    views: () => gate.viewNames,
     readMode: (server, text) => gate.readMode(server, text),
     open: (name, link, who, origin) => gate.open(name, link, who, origin),
     readSessionToken: (token) => sessionTokens.read(token),

@@ -135,6 +135,35 @@ export function rewriteJson(
   return applyEdits(text.slice(start, end), inside)
 }
 
+/** A file with one more entry, and the part of its text that was added. */
+export interface AddedEntry {
+  readonly text: string
+  readonly added: string
+}
+
+/** Puts an entry before the others, so that what stands behind them, a comma among it, stays as it is. */
+export function addEntry(
+  { text, root }: JsonDocument,
+  [section, name]: readonly [section: string, name: string],
+  entry: JsonObject,
+): AddedEntry {
+  const there = membersOf(root).find((member) => getMemberName(member) === section)?.children?.[1]
+  const member = `${JSON.stringify(name)}: ${jsonText(entry)}`
+  if (there?.type === 'object') return putFirst(text, there, member)
+  if (root?.type === 'object' && there === undefined)
+    return putFirst(text, root, `${JSON.stringify(section)}: { ${member} }`)
+  throw new Error(`\`${section}\` is there, and has no entries`)
+}
+
+function putFirst(text: string, object: Node, member: string): AddedEntry {
+  const [first] = membersOf(object)
+  const at = first?.offset ?? object.offset + 1
+  const indent = first && indentAt(text, first.offset)
+  const separator = indent === undefined ? ' ' : `${lineBreakOf(text)}${indent}`
+  const added = first === undefined ? ` ${member} ` : `${member},${separator}`
+  return { text: text.slice(0, at) + added + text.slice(at), added }
+}
+
 /** On one line, as a person writes it. */
 export function jsonText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`

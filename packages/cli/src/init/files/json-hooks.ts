@@ -73,5 +73,8 @@ export function edit(text: string, path: JSONPath, value: unknown): string {
     tabSize: first === undefined || first.startsWith('\t') ? 2 : first.length,
   }
   const isArrayInsertion = path.at(-1) === -1
-  return applyEdits(text, modify(text, path, value, { formattingOptions, isArrayInsertion }))
+  // The parser does not know a byte order mark.
+  const [mark, plain] = text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
+  const edits = modify(plain, path, value, { formattingOptions, isArrayInsertion })
+  return mark + applyEdits(plain, edits)
 }

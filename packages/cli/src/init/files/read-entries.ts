@@ -19,8 +19,13 @@ const SERVERS: Readonly<Partial<Record<McpClientId, string>>> = {
   codex: 'mcp_servers',
 }
 
+/** The member of a client's file that has its servers. */
+export function rootOf(client: McpClientId): string {
+  return SERVERS[client] ?? 'mcpServers'
+}
+
 export function readEntries(text: string, from: ClientFile): DiscoveredEntry[] {
-  const root = SERVERS[from.client] ?? 'mcpServers'
+  const root = rootOf(from.client)
   const value = documentValue(text, from)
   const whole: JsonObject = isObject(value) ? value : {}
   const project = from.scope === 'project' ? { project: from.folder } : {}

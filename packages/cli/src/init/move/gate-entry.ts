@@ -1,6 +1,7 @@
 // What an entry becomes once the gate stands before its server: a command that pipes to the gate and
 // starts it if none runs, or the gate's address, in the words of each client. Pure.
 
+import { viewOf } from '@sluice/gateway/shared/view'
 import type { JsonObject } from '@sluice/policy/values/json'
 import type { McpClientId } from '../files/client.ts'
 
@@ -18,7 +19,7 @@ export interface GateLocation {
   readonly sessionToken?: string | undefined
 }
 
-/** The keys of `entry` that say how to reach the server, as they are to be. */
+/** The keys of `entry` that say how to reach the server, as they are to be. `server` may be the address of a view. */
 export function gateEntry(
   client: McpClientId,
   server: string,
@@ -29,7 +30,9 @@ export function gateEntry(
   const address = url === undefined ? undefined : `${url}/mcp/${server}${query}`
   const form = address === undefined ? undefined : ADDRESSES[client]?.(address)
   if (form !== undefined) return form
-  const args = [...words, 'stdio', '--config', config, '--server', server]
+  const view = viewOf(server)
+  const target = view === undefined ? ['--server', server] : ['--view', view]
+  const args = [...words, 'stdio', '--config', config, ...target]
   // An entry that named the transport still names it.
   const type = entry.type === undefined ? {} : { type: 'stdio' }
   const env = stateHome === undefined ? {} : { env: { XDG_STATE_HOME: stateHome } }

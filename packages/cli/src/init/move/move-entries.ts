@@ -9,6 +9,7 @@ import { changeFile, readClientFile } from '../files/change-file.ts'
 import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
 import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'
 import { ClientError } from '../files/errors.ts'
+import { edit } from '../files/json-hooks.ts'
 import { SETTLE_MS, SETTLE_ROUNDS_MAX } from '../files/limits.ts'
 import { type MovedEntry, readMoved, sameEntry, writeRecord } from './move-log.ts'
 
@@ -106,8 +107,18 @@ export function undoOne(
   const value = cloneJson<JsonObject>(entry.value)
   if (isDeepStrictEqual(transportOf(value), cloneJson(transportOf(one.was))))
     return { text, fate: 'as it was' }
-  if (!isDeepStrictEqual(transportOf(value), cloneJson(one.now)) || entry.stuck !== undefined)
+  if (
+    !isDeepStrictEqual(transportOf(value), cloneJson(transportOf(one.now))) ||
+    entry.stuck !== undefined
+  )
     return { text, fate: 'changed since' }
+  // `sluice init --view` has added it.
+  if (Object.keys(one.was).length === 0) {
+    const [before, ...after] = text.split(one.after)
+    const isThere = before !== undefined && after.length === 1
+    const whole = isThere ? before + after[0] : edit(text, [...one.path], undefined)
+    return { text: whole, fate: 'restored' }
+  }
   const members = Object.entries(one.was).filter(([key]) => !isTransport(key))
   const isOurs = isDeepStrictEqual(value, cloneJson({ ...one.now, ...Object.fromEntries(members) }))
   const whole = isOurs ? restoreEntry(text, one, entry, { ...one, value: one.was }) : undefined

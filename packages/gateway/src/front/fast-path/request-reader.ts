@@ -29,7 +29,7 @@ export interface FastPathRequest {
 const BLANK = '\r\n\r\n'
 const BODY_AT_MAX = PLAIN_HEAD_BYTES_MAX + BLANK.length
 const START = 'POST /mcp'
-const REQUEST_LINE = /^POST (\/mcp(?:\/[a-z0-9-]{1,24})?) HTTP\/1\.1\r\n/
+const REQUEST_LINE = /^POST (\/mcp(?:\/@?[a-z0-9-]{1,24})?) HTTP\/1\.1\r\n/
 /** No white space but one space behind the colon, nothing but visible ASCII, and some of it. */
 const HEADER = /([!#$%&'*+.^_`|~\dA-Za-z-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)\r\n/y
 const LENGTH = /^(?:0|[1-9]\d{0,6})$/

@@ -73,7 +73,7 @@ export interface HookGateContext {
   readonly readsOrigins: (caller: Caller) => boolean
   /** What an output that answers no call brings into a session of this caller. */
   readonly labelsOf: (caller: Caller, reported: ReportedOutput) => readonly string[]
-  /** Whether the gate has an MCP server of this name, which decides the call itself. */
+  /** Whether the gate has a server or view of this name: its calls are decided when they arrive. */
   readonly isGated: (server: string) => boolean
   readonly onIncident: (incident: HookIncident) => void
   /** Lines that run in boxes. */

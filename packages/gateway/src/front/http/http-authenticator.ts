@@ -77,7 +77,7 @@ export class HttpAuthenticator {
     }
     if (issuers.length === 0 || !path.startsWith(METADATA)) return false
     const of = path.slice(METADATA.length)
-    if (!/^(\/mcp(\/[a-z0-9-]{1,24})?)?$/.test(of)) return false
+    if (!/^(\/mcp(\/@?[a-z0-9-]{1,24})?)?$/.test(of)) return false
     const metadata = {
       resource: this.#options.baseOf(request) + (of === '' ? '/mcp' : of),
       authorization_servers: issuers,

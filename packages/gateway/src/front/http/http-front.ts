@@ -315,5 +315,5 @@ export class HttpFront {
 }
 
 function findServer(path: string): string | undefined {
-  return path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
+  return path === '/mcp' ? ALL_SERVERS : /^\/mcp\/(@?[a-z0-9-]{1,24})$/.exec(path)?.[1]
 }

@@ -18,6 +18,7 @@ import type { ToolMode } from '../../shared/tool-mode.ts'
 import { checkTrace } from '../../shared/trace-context.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { GATE_STOPPING } from '../../shared/transport.ts'
+import { explainMissingView } from '../../shared/view.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { RequestForwarder } from '../forward/forward-requests.ts'
 import type { ClientSession } from '../sessions/front-session.ts'
@@ -39,6 +40,8 @@ import { writeFault, writeRpcError } from './rpc-error.ts'
 export interface McpFrontOptions {
   /** Undefined if there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
+  /** Names, for the answer to an address of a view that is not there. */
+  readonly views: () => readonly string[]
   /** Throws if a client cannot have the tool mode that it names. */
   readonly readMode: (server: string, text: string | undefined) => ToolMode
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
@@ -136,7 +139,11 @@ export class McpFront {
     if (caller === undefined) return
     const { server, path, request, reply } = mcpRequest
     // Only then: which servers there are is nobody else's business.
-    if (this.#options.kindOf(server) === undefined) return nothingAt(reply, path)
+    if (this.#options.kindOf(server) === undefined) {
+      const missing = explainMissingView(server, this.#options.views())
+      if (missing === undefined) return nothingAt(reply, path)
+      return writeRpcError(reply, 404, `${missing.message}: ${missing.help}`)
+    }
     try {
       this.#modeOf(server, request)
     } catch (error) {
@@ -368,7 +375,7 @@ function opensSse(request: FrontRequest): boolean {
 
 export function nothingAt(reply: ResponseWriter, path: string): void {
   const text = `nothing is at \`${path.slice(0, 100)}\``
-  const help = 'servers are at /mcp/<server>, all of them at /mcp'
+  const help = 'servers are at /mcp/<server>, all of them at /mcp, views at /mcp/@<view>'
   writeRpcError(reply, 404, `${text}: ${help}`)
 }
 

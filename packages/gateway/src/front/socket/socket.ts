@@ -18,6 +18,7 @@ import {
 import { CLIENT_ENVIRONMENT_BYTES_MAX, SESSIONS_MAX } from '../../shared/limits.ts'
 import type { ToolMode } from '../../shared/tool-mode.ts'
 import { type ClientEnvironment, PIPE_STOPPING } from '../../shared/transport.ts'
+import { explainMissingView } from '../../shared/view.ts'
 import type { OpenServer } from '../sessions/list-tools.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello, type SocketHandshake } from './socket-handshake.ts'
@@ -25,6 +26,8 @@ import { readHello, type SocketHandshake } from './socket-handshake.ts'
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
+  /** Names, for the answer to a pipe to a view that is not there. */
+  readonly views: () => readonly string[]
   /** Throws if a client cannot have the tool mode that it names. */
   readonly readMode: (server: string, text: unknown) => ToolMode
   /** The variables of a client that servers may have even if the client is of another user. */
@@ -161,11 +164,14 @@ export class SocketFront {
     checked: IdentifiedPeer | undefined,
   ): Promise<void> {
     const { server, token } = request
-    if (typeof server !== 'string' || !this.#options.hasServer(server))
+    if (typeof server !== 'string' || !this.#options.hasServer(server)) {
+      const missing = explainMissingView(String(server), this.#options.views())
+      if (missing !== undefined) throw missing
       throw new OperationError(
         `no server is called \`${String(server).slice(0, 100)}\``,
         '`sluice server list` shows the servers, and which wait for a person',
       )
+    }
     const mode = this.#options.readMode(server, request.mode)
     const credential = typeof token === 'string' ? token : undefined
     const known = await this.#options.identify(credential, server)
