@@ -1,6 +1,6 @@
 // Held calls through a real gate, with real clients of both generations: held, decided from elsewhere, carried
 // out once or not at all. The test is the person who decides. What kill -9 leaves is in
-// gate-approvals-kill.test.ts.
+// approvals-kill.test.ts.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 // Sessions over a restart of the gate as their server over HTTP sees them: one session that goes on,
-// in which nothing comes twice. What their client sees is in gate-sessions.test.ts, what happens under
-// load in gate-kill.test.ts.
+// in which nothing comes twice. What their client sees is in sessions.test.ts, what happens under
+// load in kill.test.ts.
 
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp, writeEvent } from '../servers/http.ts'

@@ -1,5 +1,5 @@
 // Lines of a client with hooks that run in a box of their session: what the client is answered, what the rules
-// see, and what is noticed if the client runs another line. The box itself: box.test.ts.
+// see, and what is noticed if the client runs another line. The box itself: boxes.test.ts.
 
 import { execFile, execFileSync } from 'node:child_process'
 import {

@@ -57,6 +57,26 @@ test('pages that code, messages and tests name exist', () => {
   expect(missing).toEqual([])
 })
 
+test('files that comments name exist', () => {
+  const files = listFiles('**/*.{ts,tsx}')
+  const paths = files.map((file) => `/${file}`)
+  /** A path may leave out `packages` and `src`: ledger/query/query.ts. */
+  const isThere = (named: string) => {
+    const parts = named.split('/')
+    const isLike = (path: string) =>
+      path.endsWith(`/${named}`) ||
+      (path.endsWith(`/${parts.slice(1).join('/')}`) && path.startsWith(`/packages/${parts[0]}/`))
+    return paths.some(isLike)
+  }
+  const missing = files.flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:^ *| {2})(?:\/\/|\/\*\*|\*) .*$/gm)]
+      .flatMap(([comment]) => comment.match(/(?<![\w/.*@-])\w[\w.-]*(?:\/[\w.-]+)*\.tsx?\b/g) ?? [])
+      .filter((named) => !named.includes('NAME') && !isThere(named))
+      .map((named) => `${file} names ${named}`),
+  )
+  expect(missing).toEqual([])
+})
+
 test('tests that pages name exist', () => {
   const files = listFiles('{packages,test}/**/*.test.ts').map((file) => ({
     name: basename(file),

@@ -1,5 +1,5 @@
 // `npm run soak -- approvals`: kill -9 before and after every step of a held call, from the request to
-// its outcome; gate-approvals-kill.test.ts does the same at a few.
+// its outcome; approvals-kill.test.ts does the same at a few.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
 import { approvalKills } from '../support/approval-kills.ts'

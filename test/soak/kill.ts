@@ -1,5 +1,5 @@
 // `npm run soak -- kill [--times N]`: kill -9 of the gate under load, 50 times where nothing is said;
-// gate-kill.test.ts does the same a few times.
+// kill.test.ts does the same a few times.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
 import { killRounds } from '../support/kill-rounds.ts'

@@ -1,5 +1,5 @@
 // kill -9 at the steps of a pending approval, one process per step, each of which first finishes
-// what the previous one left: by gate-approvals-kill.test.ts at a few, by `npm run soak --
+// what the previous one left: by approvals-kill.test.ts at a few, by `npm run soak --
 // approvals` at every one, before and after it. Reports violated invariants.
 
 import { spawn } from 'node:child_process'

@@ -25,11 +25,12 @@ const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')
 const KEPT_MS = 24 * 3_600_000
 /** As in the package. */
 const ENTRY = 'bin/sluice.js'
+const MAIN = '../main.js'
 /** Compiled code is kept beside the bundle, as the command of the package keeps it beside its own: clients start it
  * without the variables of the tests. */
 const START = `const { enableCompileCache } = process.getBuiltinModule('node:module')
 if (process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache(import.meta.dirname + '/../.compiled')
-const { main } = await import('../main.js')
+const { main } = await import('${MAIN}')
 process.exitCode = await main(process.argv.slice(2))
 `
 

@@ -1,4 +1,4 @@
-// kill -9 of the gate under load, a given number of times: by gate-kill.test.ts a few times, by
+// kill -9 of the gate under load, a given number of times: by kill.test.ts a few times, by
 // `npm run soak -- kill` many. Every round starts the gate on the data that the last one left,
 // calls servers over stdio and over HTTP, and kills it in the middle. Reports violated invariants.
 

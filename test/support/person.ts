@@ -1,6 +1,6 @@
 // A person for tests: on the list of approvers of a data directory, with a PIN, and at the terminal
 // of the commands that a test runs in its own process (run-sluice.ts). The proof itself is real;
-// only its cost is low. The terminal device itself is tested in gate-person.test.ts.
+// only its cost is low. The terminal device itself is tested in person.test.ts.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

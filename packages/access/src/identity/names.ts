@@ -1,5 +1,5 @@
 // The format of the names of principals and approvers; those of grants and groups are in
-// core/grant-fields.ts.
+// grant-fields.ts.
 
 import { visibleText } from '@sluice/guard/show/visible-text'
 import type { Principal } from '@sluice/policy/calls/call'

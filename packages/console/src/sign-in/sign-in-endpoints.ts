@@ -70,7 +70,7 @@ export interface SignInParts {
   readonly elsewhere: Pick<ExternalSignIn, 'begin' | 'finish'>
   /** Whether another user of this machine than the gate's is at the other end. */
   readonly isOtherUser: (request: IncomingMessage) => Promise<boolean>
-  /** A wrong one is recorded. Throws Refused. */
+  /** A wrong one is recorded. Throws OperationError. */
   readonly provePin: (name: string, pin: string) => Promise<void>
   /** Writes an event to the ledger: its name, and its detail. */
   readonly record: (how: string, name: string, by: Person) => Promise<void>

@@ -122,7 +122,7 @@ export interface Operation {
    * committed, and is an error if another gate was faster. A row without it does at most record that it was asked. */
   readonly changes?: true
   readonly input: ShapeFields
-  /** The answer over HTTP (core/answer-shapes.ts); every row with `http` has one. */
+  /** The answer over HTTP (access/identity/answer-shapes.ts); every row with `http` has one. */
   readonly output?: Shape
   /** `input` has been checked; `by` has the role. */
   readonly run: (parts: OperationParts, input: never, asker: Requester) => object | Promise<object>

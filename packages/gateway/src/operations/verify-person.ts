@@ -29,7 +29,7 @@ export const REQUIRED_ROLES = {
   traces: 'admin',
 } as const satisfies Readonly<Record<string, Role>>
 
-/** Throws Refused. `request.proof` is `{ name?, pin }`. */
+/** Throws OperationError. `request.proof` is `{ name?, pin }`. */
 export type VerifyPerson = (request: JsonObject, role: Role, what: string) => Promise<Person>
 
 export function createPersonVerifier({ people, ledger, nowMs }: ProveParts): VerifyPerson {

@@ -1,6 +1,6 @@
 // Counts of calls in the query index, so that figures over weeks do not read every call: by minute and
-// decision, and by hour, name and decision. Written in the transaction that adds the calls. A decision is stored as action and code: core/outcome-label.ts says what
-// people call it.
+// decision, and by hour, name and decision. Written in the transaction that adds the calls. A decision is stored as action
+// and code: records/outcome-label.ts says what people call it.
 
 import { USUAL_WORDS } from '../records/files.ts'
 

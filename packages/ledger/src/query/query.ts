@@ -32,7 +32,7 @@ export interface Query {
    * the numbers of their gate. */
   readonly quiet?: boolean
   readonly code?: string
-  /** The outcome of the call, see core/outcome-label.ts. */
+  /** The outcome of the call, see records/outcome-label.ts. */
   readonly word?: OutcomeLabel
   readonly sinceMs?: number
   readonly untilMs?: number

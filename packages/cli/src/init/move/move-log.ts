@@ -1,6 +1,6 @@
 // What was moved, so that it can be taken back: for each entry its own bytes before and after. Kept
 // beside sluice.yaml, for its owner only: the bytes before may hold keys. Signed with a key of the user's
-// (store/user-key.ts), since it says what to write into their files. Written before the client's file is, so
+// (ledger/store/files/user-key.ts), since it says what to write into their files. Written before the client's file is, so
 // that a crash between leaves nothing that cannot be undone.
 
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
