@@ -231,12 +231,14 @@ interface TextEdits {
 
 function editText(text: string, { move, before }: TextEdits): string {
   const moved = move === undefined ? text : textOf(moveRule(text, toRuleMove(move)))
-  return before === undefined ? moved : textOf(shadowAdditions(before, moved))
+  return before === undefined ? moved : textOf(shadowAdditions(before, moved), SHADOW_HELP)
 }
 
-function textOf(made: MoveResult): string {
+const SHADOW_HELP = 'add a guardrail or an exact rule in place of the change'
+
+function textOf(made: MoveResult, help = 'change it in the text of the policy'): string {
   if ('text' in made) return made.text
-  throw new ApiError('API_REFUSED', made.refused, 'change it in the text of the policy')
+  throw new ApiError('API_REFUSED', made.refused, help)
 }
 
 function toRuleMove({ tool, category, to, from, also }: ShapeValue<typeof MOVE>): RuleMove {

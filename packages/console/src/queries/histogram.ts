@@ -58,10 +58,8 @@ export function* readHistogram(
   const isSearch = query.text !== undefined
   const isCounted = Object.keys(others).every((name) => COUNTED_CRITERIA.includes(name))
   const counted = isCounted ? others : query
-  const selected = selectCalls(
-    index,
-    isSearch ? { ...query, after: findSearchStart(index) } : counted,
-  )
+  const searchedFrom = isSearch ? findSearchStart(index) : 0
+  const selected = selectCalls(index, isSearch ? { ...query, after: searchedFrom } : counted)
   yield
   const span =
     selected &&
@@ -74,7 +72,7 @@ export function* readHistogram(
     sinceMs,
     untilMs,
     ...lengths,
-    ...(isSearch ? { newest: SEARCHED_RECORDS_MAX } : {}),
+    ...(isSearch && searchedFrom > 0 ? { newest: SEARCHED_RECORDS_MAX } : {}),
   }
   if (selected === undefined || span === undefined) return { ...histogram, intervals: [] }
   const rows: CountedRow[] = []

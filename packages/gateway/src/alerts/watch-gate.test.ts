@@ -100,7 +100,12 @@ test('what is new since the last look is told, once, and again when it is over',
   const inWords = () =>
     sent.map(({ kind, page, facts }) => [kind, page, ...facts.map(({ value }) => value)])
   expect(inWords()).toEqual([
-    ['denials', '/overview?range=1h&section=calls', '18 of 30 calls in 5 minutes', 'a/t (18)'],
+    [
+      'denials',
+      `/ledger?word=deny&order=oldest&sinceMs=${outbox.nowMs - 300_000}`,
+      '18 of 30 calls in 5 minutes',
+      'a/t (18)',
+    ],
     ['limit', '/overview?section=limits', '8 of 10, ann'],
     ['server', '/servers/b', 'b'],
     ['definition', '/servers/s?section=definitions', 's/d1'],

@@ -136,7 +136,7 @@ export class GateWatch {
   }
 
   async #lookAtDenials(): Promise<void> {
-    const { config, meter } = this.#gate
+    const { config, meter, nowMs } = this.#gate
     const now = countDecisions(meter)
     this.#counts.push(now)
     const before = this.#counts[0] as DecisionCount
@@ -159,7 +159,7 @@ export class GateWatch {
             .filter(Boolean)
             .map((value) => ({ name: 'Mostly', value })),
         ],
-        page: '/overview?range=1h&section=calls',
+        page: `/ledger?word=deny&order=oldest&sinceMs=${nowMs() - ALERT_DENIALS_MS}`,
         overTitle: 'Few calls are denied again',
       }),
     })

@@ -55,12 +55,12 @@ describe('what an edit adds is in shadow', () => {
   })
 
   test.each([
-    ['a rule is changed', BEFORE.replace('<= 50', '<= 60'), 'it adds no rule'],
-    ['nothing is changed', BEFORE, 'it adds no rule'],
+    ['a rule is changed', BEFORE.replace('<= 50', '<= 60'), 'this edit adds none'],
+    ['nothing is changed', BEFORE, 'this edit adds none'],
     [
       'what is added has a mode',
       `${BEFORE}methods: { resources/read: { action: deny, mode: enforce } }`,
-      'it adds no rule',
+      'this edit adds none',
     ],
     [
       'another rule is looser, too',

@@ -22,7 +22,10 @@ export function shadowAdditions(before: string, after: string): MoveResult {
   const edits = listAdded(old, edited).flatMap((rule) =>
     toShadow(after, rule, edited.flow === true),
   )
-  if (edits.length === 0) return { refused: 'it adds no rule and no guardrail: it changes others' }
+  if (edits.length === 0)
+    return {
+      refused: 'only rules and guardrails that are added can be in shadow, and this edit adds none',
+    }
   const text = edits.toSorted((one, other) => other.start - one.start).reduce(applyEdit, after)
   const [was, is] = [before, text].map((each) => compile({ file: '', text: each }))
   if (was?.policy === undefined || is?.policy === undefined)

@@ -209,7 +209,7 @@ function Group({
   const recorded = useRecorded(session, state === 'pending' ? [] : requests)
   return (
     <section aria-label={`Held calls of ${principal.id}${nameSession(session)}`}>
-      <header className="row line spread inbox-head">
+      <header className="row spread inbox-head">
         <Link to={to} className="cut plain-link">
           <TextLine text={principal.id} className="strong" />{' '}
           <TextLine

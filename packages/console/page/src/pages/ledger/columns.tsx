@@ -31,7 +31,7 @@ const DECISION: CallColumn = {
 const TOOL: CallColumn = {
   key: 'tool',
   head: 'Tool',
-  width: 'minmax(150px, 1.2fr)',
+  width: 'minmax(140px, 1.2fr)',
   cell: (call) => (
     <>
       <Value says="this tool" query={{ server: call.server, name: call.name }}>
@@ -72,7 +72,7 @@ function InnerCalls({ of: { callId, inner = 0, isUnfolded } }: { of: ListedCall 
 const REASON: CallColumn = {
   key: 'reason',
   head: 'Reason',
-  width: 'minmax(0, 1.5fr)',
+  width: 'minmax(96px, 1.5fr)',
   cell: ({ word, code, reason, shadowText = '' }) => {
     // Who approved it; that a rule allows a call is no news.
     const shown = word === 'allow' && code !== 'APPROVED' ? '' : reason
@@ -89,7 +89,7 @@ const REASON: CallColumn = {
 const OUTCOME: CallColumn = {
   key: 'outcome',
   head: 'Outcome',
-  width: '130px',
+  width: 'minmax(76px, 130px)',
   isExtra: true,
   cell: ({ status, durationMs, redacted }) =>
     status !== null && (
@@ -110,7 +110,7 @@ const SELF_REPORTED = ' (self-reported)'
 const CALLER: CallColumn = {
   key: 'who',
   head: 'Who',
-  width: 'minmax(130px, 1fr)',
+  width: 'minmax(96px, 1fr)',
   cell: ({ principal, agent, session, sessionName }) => (
     <>
       <Value says="this principal" query={{ principal }}>

@@ -250,6 +250,7 @@ function listRecorded(call: CallExplanation): Record<string, ReactNode> {
     Program: program !== undefined && (
       <Link to={`/ledger${formatQuery({ parent: program })}`}>All calls of the program</Link>
     ),
+    Arguments: 'not stored, except the values that it was judged by',
     Record: `${nameRecord(call)}${outcome === null ? '' : `, outcome ${outcome.seq}`}`,
     Policy: <span title={policy}>{shortenDigest(policy)}</span>,
     ...(outcome !== null && listOutcome(outcome)),

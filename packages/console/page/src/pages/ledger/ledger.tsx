@@ -227,8 +227,10 @@ function Sums({
     <div className="small num">
       <div className="row">
         <p role="status">
-          {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
-          {amount(min)} to {amount(max)}
+          {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')}{' '}
+          {/* A held call and the same call when it is approved are two: what passed is what counts. */}
+          {allowed < calls ? amount(sum) : <b>{amount(sum)}</b>}, from {amount(min)} to{' '}
+          {amount(max)}
           {allowed < calls && (
             <>
               ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>

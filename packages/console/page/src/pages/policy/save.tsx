@@ -69,7 +69,8 @@ export function SaveDialog(props: SaveDialogProps): JSX.Element {
     })
     if (saved.patch !== undefined) return setPatch(saved.patch)
     const before = added ? tests.before : undefined
-    showToast('saved, and in force', { undo: () => takeBack(document, saved, before, onSaved) })
+    const done = shadowed === undefined ? 'saved, and in force' : 'saved; what it adds is in shadow'
+    showToast(done, { undo: () => takeBack(document, saved, before, onSaved) })
     onSaved()
   }
   if (patch !== undefined)
@@ -78,7 +79,11 @@ export function SaveDialog(props: SaveDialogProps): JSX.Element {
     <Dialog title={nameDialog(document, isApply)} onClose={onClose} wide>
       <Form
         fields={without === undefined ? [WHY] : [WHY, FAILING]}
-        confirm={nameConfirm({ document, meaning, isApply })}
+        confirm={
+          shadowed === undefined
+            ? nameConfirm({ document, meaning, isApply })
+            : 'Save, with the additions in shadow'
+        }
         kind={without === undefined ? 'primary' : 'refuse'}
         icon="key"
         onSubmit={put}
