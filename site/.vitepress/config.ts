@@ -27,7 +27,13 @@ export default defineConfig({
   markdown: {
     // Text in angle brackets is text, so a comment is left out before the page is read.
     html: false,
-    config: ({ core }) => {
+    config: ({ core, renderer }) => {
+      const renderCode = renderer.rules.code_inline
+      renderer.rules.code_inline = (...given) =>
+        (renderCode?.(...given) ?? '').replace(
+          />([^<]*)</,
+          (_, text: string) => `>${breakable(text)}<`,
+        )
       core.ruler.before('normalize', 'comments', (state) => {
         state.src = state.src.replace(/^<!--.*-->$/gm, '')
       })
@@ -52,6 +58,11 @@ export default defineConfig({
     resolve: { alias: { 'node:util': join(import.meta.dirname, '../playground/no-colour.ts') } },
   },
 })
+
+/** A long name may go on in the next line after `_`, `.` or `/`, so that a column of names leaves room on a phone. */
+function breakable(text: string): string {
+  return text.replace(/[_./](?=[A-Za-z])/g, '$&<wbr>')
+}
 
 interface MenuEntry {
   readonly text: string

@@ -7,7 +7,7 @@ import { explain, type PlaygroundInput } from './explain.ts'
 
 const FIELDS: readonly { name: keyof PlaygroundInput; label: string; rows: number }[] = [
   { name: 'policy', label: 'Policy (YAML)', rows: 12 },
-  { name: 'tools', label: 'Tools (JSON, as `sluice scan --out` writes them)', rows: 10 },
+  { name: 'tools', label: 'Tools (JSON, as sluice scan --out writes them)', rows: 10 },
   { name: 'call', label: 'Call (JSON)', rows: 3 },
   { name: 'properties', label: 'Properties to prove (YAML)', rows: 5 },
 ]

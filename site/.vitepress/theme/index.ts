@@ -4,6 +4,7 @@ import type { Theme } from 'vitepress'
 import { defineClientComponent, useData } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import { defineComponent, h } from 'vue'
+import './pictures.css'
 import './playground.css'
 import './tables.css'
 

@@ -63,7 +63,7 @@ function mainOf(page: Page, root: string): string {
     .join('\n')
   const lead = page.lead === undefined ? '' : `<p class="lead">${inline(page.lead)}</p>\n`
   return `<main>
-<h1>${escapeHtml(page.title).replace(/[/_]/g, '$&<wbr>')}</h1>
+<h1>${breakable(page.title)}</h1>
 ${lead}${body}
 </main>`
 }
@@ -122,7 +122,12 @@ function cellOf(cell: Cell, root: string): string {
   if (cell.to === undefined) return escapeHtml(cutCell(cell.text))
   const [page = '', anchor] = cell.to.split('#')
   const to = `${page}.html${anchor === undefined ? '' : `#${anchor}`}`
-  return `<a href="${root}${escapeHtml(to)}">${escapeHtml(cell.text)}</a>`
+  return `<a href="${root}${escapeHtml(to)}">${breakable(cell.text)}</a>`
+}
+
+/** A long name goes on in the next line after a slash or an underline. */
+function breakable(text: string): string {
+  return escapeHtml(text).replace(/[/_]/g, '$&<wbr>')
 }
 
 function textOf(cell: Cell): string {
