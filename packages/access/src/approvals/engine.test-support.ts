@@ -22,6 +22,8 @@ export class EngineBench {
   nowMs = 1_000_000
   /** Set to make the ledger fail. */
   fault: string | undefined
+  /** Set to make the ledger slow with requests that are made. */
+  untilProposed: Promise<void> | undefined
   /** Endless unless a test sets others. */
   slices: WorkSlices = { isOver: false, next: async () => {} }
   /** Names of removed approvers. */
@@ -43,6 +45,7 @@ export class EngineBench {
       ledger: {
         event: async (event) => {
           if (this.fault !== undefined) throw new Error(this.fault)
+          if (event.name === 'approval-proposed') await this.untilProposed
           return this.events.push(event)
         },
         figures: { seq: 0 },

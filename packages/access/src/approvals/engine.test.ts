@@ -163,6 +163,23 @@ describe('a request', () => {
     expect(await b.engine.ask(makeCall('{"n":1}'))).not.toHaveProperty('expired')
   })
 
+  test.each([
+    ['deny', 'denied'],
+    ['approve', 'approved'],
+  ] as const)(
+    'finding: %s while it is being recorded is the answer, and not waited for',
+    async (verdict, is) => {
+      const b = bench()
+      const { promise, resolve: record } = Promise.withResolvers<void>()
+      b.untilProposed = promise
+      const asked = b.engine.ask(makeCall('{}'))
+      const [request] = await b.engine.list()
+      await b.engine.decide(request?.id ?? '', { verdict }, ada, 'terminal')
+      record()
+      expect(await asked).toMatchObject({ is, id: request?.id })
+    },
+  )
+
   test('expires automatically', async () => {
     const b = bench()
     const id = await proposed(b, makeCall('{}', asking({ timeoutMs: 5 })))

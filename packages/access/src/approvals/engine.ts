@@ -430,7 +430,13 @@ export class ApprovalEngine implements ApprovalService {
       if (fault !== undefined) warn(`approvers were not notified by ${channels.join(', ')}`, fault)
     }
     void this.#notifiers.notify(request, onResult)
-    return this.#toPending(this.#registry.getRow(id))
+    // It was seen, here and at other gates, before it was recorded: a verdict of meanwhile wakes nobody later.
+    const { pin, session } = call
+    const made = this.#registry.getRow(id)
+    return (
+      (await this.#answerFromNewest(made, { asked, pin, session }, nowMs())) ??
+      this.#toPending(made)
+    )
   }
 
   /** Gates of the version before count denials of lines by the tool alone. */
