@@ -16,16 +16,23 @@ import {
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findSecrets } from '../../packages/gateway/src/isolation/box-view.ts'
+import {
+  BOX_ENTRIES_MAX,
+  BOX_LINE_BYTES_MAX,
+  BOXES_MAX,
+  SNAPSHOT_FILES_MAX,
+} from '../../packages/gateway/src/isolation/limits.ts'
 import { BoxTrial, USERS } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 import { SETTINGS_FILES } from '../support/client-settings.ts'
+import { ROOT } from '../support/modules.ts'
 
 const BWRAP = findBubblewrap()
 const COMMIT = 'git -c user.name=a -c user.email=a@b commit -qm first'
 const SECRETS = [
   '.env',
   'config/.env.production',
-  'deep/a/b/c/tls.key',
+  'a/b/c/d/e/tls.key',
   'id_rsa',
   '.npmrc',
   'terraform.tfstate',
@@ -80,6 +87,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         'home/shop/opened/.env': 'TEST=open',
         'home/shop/opened/.env.local': 'TEST=open',
         'home/shop/node_modules/tiny/.env': 'TEST=theirs',
+        'home/shop/a/b/c/d/e/f/tls.key': 'too deep',
         'home/shop/gate/data/a.txt': 'only-mine',
         'home/shop/settings.txt': 'only-mine',
         'home/.ssh/id_ed25519': 'only-mine',
@@ -131,6 +139,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       'opened/.env',
       'opened/.env.local',
       'node_modules/tiny/.env',
+      'a/b/c/d/e/f/tls.key',
       'a.txt',
     ])('`%s` can', async (name) => {
       expect((await trial.run(`cat ${name}`)).code).toBe(0)
@@ -486,3 +495,14 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     })
   },
 )
+
+test('the page of boxes has their limits', () => {
+  const page = readFileSync(join(ROOT, 'docs/how-to/isolate-servers.md'), 'utf8')
+  for (const text of [
+    `or more than ${BOX_ENTRIES_MAX.toLocaleString('en-US')} files, gets no box`,
+    `a project with more than ${SNAPSHOT_FILES_MAX.toLocaleString('en-US')} files has none`,
+    `a line of more than ${BOX_LINE_BYTES_MAX / 1_024} KiB`,
+    `at most ${BOXES_MAX} boxes`,
+  ])
+    expect(page).toContain(text)
+})

@@ -245,7 +245,7 @@ export async function findSecrets(
       else if (entry.isDirectory() && depth < SECRET_FOLDERS_DEEP) await walk(path, depth + 1)
     }
   }
-  await walk(project, 1)
+  await walk(project, 0)
   return found
 }
 
