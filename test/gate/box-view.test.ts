@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findSecrets } from '../../packages/gateway/src/isolation/box-view.ts'
@@ -314,8 +315,12 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     )
 
     test('nothing can be added beside the project', async () => {
-      expect((await trial.run('mkdir /new')).output).toContain('Read-only file system')
-      expect((await trial.run('cat /etc/hosts')).output).toMatch(/^127\.0\.0\.1 localhost .*\n$/)
+      for (const folder of ['', '/usr', '/opt', '/etc', '/etc/ssl/certs'])
+        expect((await trial.run(`mkdir ${folder}/new`)).output).toContain('Read-only file system')
+      const shown = ['/opt', '/etc/gitconfig', '/etc/os-release'].filter(existsSync)
+      expect((await trial.run(`ls -d ${shown.join(' ')}`)).code).toBe(0)
+      expect((await trial.run('cat /etc/resolv.conf')).output).toBe('nameserver 127.0.0.1\n')
+      expect((await trial.run('cat /etc/hosts')).output).toBe(`127.0.0.1 localhost ${hostname()}\n`)
       expect((await trial.run('cat /proc/*/environ')).output).not.toContain('only-mine')
       const env = { TMPDIR: '/var/elsewhere' }
       expect((await trial.run('echo "$TMPDIR"', { env })).output).toBe('/tmp\n')

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BoxSettings } from '@sluice/gateway/config/config'
 import type { BoxState } from '@sluice/gateway/isolation/boxes'
@@ -26,7 +25,8 @@ export class BoxTrial {
 
   constructor(uid: number | undefined) {
     this.#uid = uid
-    this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-box-')))
+    // Not in /tmp, which a box has of its own: a home directory below it would be there in any case.
+    this.folder = realpathSync(mkdtempSync('/var/tmp/sluice-box-'))
     this.home = join(this.folder, 'home')
     this.project = join(this.home, 'shop')
     this.data = join(this.home, '.data')
