@@ -254,7 +254,7 @@ function firstExamples(part: string, path: readonly string[], most: number): rea
   const plain = new RegExp(`^ {2}${usage}( --json| --data \\S+)*$`)
   let examples = 0
   let isPlain = false
-  const [title, ...lines] = part.split('\n')
+  const [, ...lines] = part.split('\n')
   const shown = lines.filter((line) => {
     if (/^ {2}\S/.test(line)) {
       isPlain = plain.test(line)
@@ -262,7 +262,7 @@ function firstExamples(part: string, path: readonly string[], most: number): rea
     }
     return !isPlain && examples <= most
   })
-  return shown.length === 0 ? [] : [[title, ...shown].join('\n')]
+  return shown.length === 0 ? [] : [shown.map((line) => line.slice(2)).join('\n')]
 }
 
 /** In parts with an empty line between them. */

@@ -22,7 +22,7 @@ export function attacksPage(): Page {
           items: [
             ...(attack.access.length === 5 ? [] : [`Exploits: ${attack.access.join(', ')}`]),
             `Shows: ${attack.shows}`,
-            `Stopped: **${attack.gate}** — ${attack.bounds}`,
+            `Stopped **${attack.gate}**: ${attack.bounds}`,
             ...(attack.incident === undefined ? [] : [`Seen in: ${attack.incident}`]),
           ],
         },
