@@ -208,9 +208,10 @@ function usageOf({ registeredArguments }: Command, path: readonly string[]): str
   return [...path, ...args].join(' ')
 }
 
+/** What the usage says already (`name`: the server) is left out. */
 function argumentLines({ registeredArguments }: Command): string[] {
   const lines = registeredArguments
-    .filter(({ description }) => description !== '')
+    .filter(({ description }) => description.split(' ').length > 2)
     .map((each) => `- \`${each.name()}\`: ${each.description}`)
   return lines.length === 0 ? [] : [`${lines.join('\n')}\n`]
 }

@@ -36,7 +36,7 @@ const percent = integer(1, 100)
 export const ALERTS = object('settings of alerts', {
   on: {
     shape: list(word(ALERT_KINDS), ALERT_KINDS.length),
-    doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone, `hooks` a client with hooks made a call that its hooks did not announce, or another than was decided',
+    doc: 'which kinds are sent: docs/how-to/operations.md says when each is. With `injection` the gate looks through all answers',
     unset: 'all of them; without `alerts` all but `injection`',
     example: ['injection', 'definition', 'ledger'],
   },
