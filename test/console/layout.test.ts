@@ -15,7 +15,16 @@ const chromium = findChromium()
 /** A session may hold 20 calls. */
 const CLIENTS = 13
 const WIDTHS = [390, 768, 1024, 1440]
-const PAGES = ['overview', 'approvals', 'ledger', 'servers', 'policy', 'agents', 'settings']
+const PAGES = [
+  'overview',
+  'approvals',
+  'ledger',
+  'ledger?where=args.amount%20%3E%20100',
+  'servers',
+  'policy',
+  'agents',
+  'settings',
+]
 const MAIL = {
   to: 'somebody-with-a-long-name@a-long-subdomain.of-some.example',
   subject: 'Quarterly'.repeat(30),

@@ -31,7 +31,7 @@ const DECISION: CallColumn = {
 const TOOL: CallColumn = {
   key: 'tool',
   head: 'Tool',
-  width: 'minmax(140px, 1.2fr)',
+  width: 'minmax(120px, 1.2fr)',
   cell: (call) => (
     <>
       <Value says="this tool" query={{ server: call.server, name: call.name }}>
@@ -72,7 +72,7 @@ function InnerCalls({ of: { callId, inner = 0, isUnfolded } }: { of: ListedCall 
 const REASON: CallColumn = {
   key: 'reason',
   head: 'Reason',
-  width: 'minmax(96px, 1.5fr)',
+  width: 'minmax(0, 2fr)',
   cell: ({ word, code, reason, shadowText = '' }) => {
     // Who approved it; that a rule allows a call is no news.
     const shown = word === 'allow' && code !== 'APPROVED' ? '' : reason
@@ -110,7 +110,7 @@ const SELF_REPORTED = ' (self-reported)'
 const CALLER: CallColumn = {
   key: 'who',
   head: 'Who',
-  width: 'minmax(96px, 1fr)',
+  width: 'minmax(80px, 1fr)',
   cell: ({ principal, agent, session, sessionName }) => (
     <>
       <Value says="this principal" query={{ principal }}>

@@ -92,6 +92,9 @@ export function writeReport({ alert, calls, verdicts, isWhole }: IncidentReport)
       : [`Handled by ${handled.by}, ${time(handled.atMs)}: ${code(handled.note)}`]),
     '',
     ...facts,
+    ...calls
+      .slice(0, 1)
+      .map(({ session, sessionName = session }) => `- Session: ${code(sessionName)}`),
     ...(alert.found === '' ? [] : [`- Words of the answer: ${code(alert.found)}`]),
     '',
     '## What the session did from there on',
