@@ -14,6 +14,7 @@ import { exportEndpoints } from './endpoints/export-endpoints.ts'
 import { liveEndpoints } from './endpoints/live-endpoints.ts'
 import { policyEndpoints } from './endpoints/policy-endpoints.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
+import { sessionsEndpoints } from './endpoints/sessions-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
 import { verifyEndpoint } from './endpoints/verify-endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
@@ -62,6 +63,7 @@ export function startConsole(
       ...settingsEndpoints(parts),
       ...alertsEndpoints(parts, reader),
       ...serversEndpoints({ parts, reader }),
+      ...sessionsEndpoints(parts),
     ],
     serve: (request: IncomingMessage, response: ServerResponse) => {
       const [path = '/'] = (request.url ?? '/').split('?')

@@ -46,6 +46,7 @@ export type {
   ToolView,
 } from '../endpoints/servers-endpoints.ts'
 export type { SettingsView } from '../endpoints/settings-endpoints.ts'
+export type { OpenSessionView } from '../endpoints/sessions-endpoints.ts'
 export type { VerificationView } from '../endpoints/verify-endpoint.ts'
 export type { AgentTurn, AgentTurns } from '../queries/agent-turns.ts'
 export type { BoardTool } from '../queries/board.ts'

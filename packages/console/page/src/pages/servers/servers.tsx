@@ -25,6 +25,7 @@ import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { PendingDefinitions } from './pending.tsx'
 import { ToolDrawer } from './tool.tsx'
+import { Sessions } from './sessions.tsx'
 import { Tools } from './tools.tsx'
 import './servers.css'
 
@@ -102,6 +103,7 @@ export function Servers(): JSX.Element {
           <WholeServer key={server.name} server={server} reload={servers.reload} />
         ))}
       <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
+      {chosen === undefined && <Sessions />}
       <Suspense>
         {query.get('add') === 'server' && <AddServer onClose={() => setQuery({ add: '' })} />}
         {query.get('add') === 'client' && (
