@@ -1,10 +1,11 @@
-// `npm run eval -- features [--claude-flow]`: the 39 features that are promised, each tried from outside: a
+// `npm run eval -- features [--claude-flow]`: the 41 features that are promised, each tried from outside: a
 // real gate, real servers, clients of both generations of MCP, and the command line. Prints `works` or
 // `does not` for each. Exits with 1 if something does not work. With `--claude-flow` row 12 is
 // compared with the real package, which takes some minutes to install.
 
 import type { RunOptions } from '../dispatch.ts'
 import * as agents from './features/agent-rows.ts'
+import * as clients from './features/client-rows.ts'
 import * as forms from './features/form-rows.ts'
 import * as gate from './features/gate-rows.ts'
 import { type Place, withPlace } from './features/place.ts'
@@ -52,6 +53,8 @@ const ROWS: readonly Row[] = [
   ['the servers as a registry', forms.registry],
   ['a build fails on a poisoned server', forms.failingBuild],
   ['policy suggest keeps what is in force', forms.stricterPolicy],
+  ['one gate as several servers', clients.views],
+  ['connect: a person signs in at a server', clients.connect],
 ]
 
 export async function run(options: RunOptions): Promise<number> {

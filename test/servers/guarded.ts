@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
@@ -15,7 +16,11 @@ export interface GuardedServer {
   close(): Promise<void>
 }
 
-export async function serveGuarded(issuer: string): Promise<GuardedServer> {
+/** `guards`: every request, or calls alone, so that a session begins without a token. */
+export async function serveGuarded(
+  issuer: string,
+  guards: 'all' | 'calls' = 'all',
+): Promise<GuardedServer> {
   const shown: (string | undefined)[] = []
   const refused = new Set<string>()
   let url = ''
@@ -37,7 +42,9 @@ export async function serveGuarded(issuer: string): Promise<GuardedServer> {
       return
     }
     shown.push(request.headers.authorization)
-    if (!(await isLetIn(request))) {
+    const body = request.method === 'POST' ? await json(request) : undefined
+    const isGuarded = guards === 'all' || isCall(body)
+    if (isGuarded && !(await isLetIn(request))) {
       const where = `${origin}/.well-known/oauth-protected-resource/mcp`
       const challenge = `Bearer error="invalid_token", resource_metadata="${where}"`
       response.writeHead(401, { 'www-authenticate': challenge }).end()
@@ -45,7 +52,7 @@ export async function serveGuarded(issuer: string): Promise<GuardedServer> {
     }
     const transport = new StreamableHTTPServerTransport({})
     await newServer().connect(transport as Parameters<McpServer['connect']>[0])
-    await transport.handleRequest(request, response)
+    await transport.handleRequest(request, response, body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
@@ -54,6 +61,10 @@ export async function serveGuarded(issuer: string): Promise<GuardedServer> {
     return new Promise((resolve) => server.close(() => resolve()))
   }
   return { url, shown, refused, close }
+}
+
+function isCall(body: unknown): boolean {
+  return (body as { method?: string } | undefined)?.method === 'tools/call'
 }
 
 function newServer(): McpServer {

@@ -19,6 +19,7 @@ import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { linesEndpoint } from './endpoints/approval-lines.ts'
 import { authzenEndpoints } from './endpoints/authzen-endpoints.ts'
+import { connectEndpoints } from './endpoints/connect-endpoints.ts'
 import { operationEndpoints, watchEndpoint } from './endpoints/operation-endpoints.ts'
 import { type Endpoint, endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
@@ -54,6 +55,7 @@ export function startAdmin(
       },
     }),
     ...authzenEndpoints(operations, rpOf),
+    ...connectEndpoints(parts, rpOf, nowMs),
     ...(parts.approvals === undefined
       ? []
       : [watchEndpoint(parts.approvals), linesEndpoint(parts.approvals)]),

@@ -246,6 +246,11 @@ export class Gate {
     }
   }
 
+  /** Somebody has signed in at a server: clients of several servers that do not have it yet try it again. */
+  signedIn(server: string): void {
+    for (const client of this.#relays.aggregates) client.retry(server)
+  }
+
   /** Whether a rule for this caller reads where values came from. */
   readsOrigins({ policy }: Caller): boolean {
     return findReads(this.#parts.policies().of(policy).policy).provenance

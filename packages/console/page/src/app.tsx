@@ -61,6 +61,14 @@ const ALERT: PageEntry = {
   page: new LaterPage(async () => (await import('./pages/overview/alert.tsx')).AlertPage),
 }
 
+/** Reached from the page of a server, and from the answer to a call. */
+const CONNECT: PageEntry = {
+  path: 'connect',
+  says: 'Connect',
+  icon: 'servers',
+  page: new LaterPage(async () => (await import('./pages/servers/connections.tsx')).ConnectPage),
+}
+
 function pageLater(
   path: Extract<IconName, 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
   says: string,
@@ -93,7 +101,9 @@ function Console(): JSX.Element {
   useEffect(() => {
     if (page === 'live') go('/ledger?follow=1', true)
   }, [page])
-  const current = [...PAGES, ALERT].find(({ path }) => path === (page === '' ? 'overview' : page))
+  const current = [...PAGES, ALERT, CONNECT].find(
+    ({ path }) => path === (page === '' ? 'overview' : page),
+  )
   usePageTitle(current?.says ?? 'Not found', pending.length)
   useEffect(() => keepFocus(), [])
   return (

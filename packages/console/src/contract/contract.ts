@@ -32,6 +32,7 @@ export type {
   SentAlertView,
 } from '../endpoints/alerts-endpoints.ts'
 export type { LinesView } from '../endpoints/approval-lines.ts'
+export type { ConnectionView, ConnectStart } from '../endpoints/connect-endpoints.ts'
 export type { PolicyVersion } from '../endpoints/console-store.ts'
 export type {
   PendingDefinitionsView,
@@ -45,8 +46,8 @@ export type {
   ToolPage,
   ToolView,
 } from '../endpoints/servers-endpoints.ts'
-export type { SettingsView } from '../endpoints/settings-endpoints.ts'
 export type { OpenSessionView } from '../endpoints/sessions-endpoints.ts'
+export type { SettingsView } from '../endpoints/settings-endpoints.ts'
 export type { VerificationView } from '../endpoints/verify-endpoint.ts'
 export type { AgentTurn, AgentTurns } from '../queries/agent-turns.ts'
 export type { BoardTool } from '../queries/board.ts'

@@ -20,6 +20,10 @@ export const GUEST_MS = 60 * 60_000
 export const EXCHANGES_MAX = 16
 /** How long after an external sign-in a person may add a first passkey. */
 export const GUEST_FRESH_MS = 5 * 60_000
+/** How long a person may take to sign in at a server. */
+export const CONNECT_MS = 15 * 60_000
+/** Sign-ins at servers that are under way; the oldest is dropped. */
+export const CONNECTIONS_MAX = 1_000
 /** One-time codes that are valid at once; the oldest is dropped. */
 export const CODES_MAX = 1_000
 /** How long a passkey challenge is valid: the time to touch a key. */

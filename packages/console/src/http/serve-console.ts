@@ -21,6 +21,7 @@ const PAGES: ReadonlySet<string> = new Set([
   'ledger',
   'settings',
   'sign-in',
+  'connect',
 ])
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -17,6 +17,8 @@ import { belongsTo, knowsTasks } from '@sluice/protocol/protocol-generation'
 import { negotiateRevision } from '@sluice/protocol/revisions'
 import { RPC } from '@sluice/protocol/rpc-codes'
 import { writeResult } from '@sluice/protocol/write-message'
+import { buildConnectReply, opensPages } from '../call/ask-to-connect.ts'
+import { MAY_WANT_INPUT } from '../call/input-requests.ts'
 import { writeAnswer } from '../call/inspect-result.ts'
 import { buildNotFoundReply, noTasksAnswer } from '../call/replies.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
@@ -58,6 +60,7 @@ export interface AllServersContext {
 }
 
 const LISTING = ['tools', 'prompts', 'resources']
+const NOT_SENT = { 'sluice/upstream': { code: 'UPSTREAM_UNREACHABLE', repeatable: true } }
 const INITIALIZED = 'notifications/initialized'
 
 export class AggregateSession {
@@ -161,6 +164,11 @@ export class AggregateSession {
   /** New requests go over a new link; what is open is answered over the one before. */
   replace(name: string): void {
     if (this.#members.has(name)) this.add(name)
+  }
+
+  /** What kept a server from beginning may be over. */
+  retry(name: string): void {
+    if (this.#members.get(name)?.begun === undefined) this.replace(name)
   }
 
   remove(name: string): void {
@@ -391,8 +399,18 @@ export class AggregateSession {
     const again = 'it was started again, and its state of this session is lost: call again'
     if (lost !== undefined) return this.#notSent(id, `the server ended (${lost}); ${again}`)
     open.member = member
-    if (!member.pass(request, related))
-      this.#notSent(id, `the server \`${member.name}\` is not there: ${member.why}`)
+    if (member.pass(request, related)) return
+    const why = `the server \`${member.name}\` is not there: ${member.why}`
+    const { connectAt: url } = member
+    const asks = url !== undefined && MAY_WANT_INPUT.has(method) && this.#opensPages
+    if (!asks) return this.#notSent(id, why)
+    this.#answer(id, buildConnectReply({ id, message: why, url, data: NOT_SENT }))
+  }
+
+  /** Only an error of a session asks for a page. */
+  get #opensPages(): boolean {
+    const isSession = this.#client.generation === 'session'
+    return isSession && opensPages(this.#hello?.value.capabilities)
   }
 
   #clientNotification(notification: JsonRpcNotification): void {
@@ -469,8 +487,7 @@ export class AggregateSession {
   }
 
   #notSent(id: RequestId, text: string): void {
-    const data = { 'sluice/upstream': { code: 'UPSTREAM_UNREACHABLE', repeatable: true } }
-    this.#answer(id, buildErrorReply(id, RPC.internal, `${text}; nothing was sent`, data))
+    this.#answer(id, buildErrorReply(id, RPC.internal, `${text}; nothing was sent`, NOT_SENT))
   }
 
   #drop(id: RequestId): void {

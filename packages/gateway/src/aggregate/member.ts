@@ -48,6 +48,7 @@ export class AggregateMember {
   #begun: ServerProfile | undefined
   #beginning: Promise<ServerProfile> | undefined
   #why = 'it was not begun yet'
+  #connectAt: string | undefined
   #beganMs = 0
   /** Not started again before this time. */
   #restUntilMs = 0
@@ -70,6 +71,11 @@ export class AggregateMember {
   /** Why it is not there. */
   get why(): string {
     return this.#why
+  }
+
+  /** The page where the person has to sign in at the server before it can begin. */
+  get connectAt(): string | undefined {
+    return this.#connectAt
   }
 
   /** Whether it has declared the capability, or the extension of this name. */
@@ -144,6 +150,7 @@ export class AggregateMember {
       link = new MemberTransport({ ...this.#context, onEnd }, open)
       this.#link = link
       const { result, error } = await link.ask(opening, hello(), MEMBER_BEGIN_MS_MAX)
+      this.#connectAt = readConnectPage(error?.data)
       if (result === undefined) throw new Error(error?.message ?? 'it did not begin')
       this.#begun = readBegun(result, generation)
       onBegun()
@@ -172,6 +179,13 @@ export class AggregateMember {
     this.#restUntilMs = nowMs + this.#restMs
     if (wasThere && !this.#over) this.#context.onGone(why, true)
   }
+}
+
+/** Reads from an error of the relay where to sign in at the server for this caller. */
+function readConnectPage(data: unknown): string | undefined {
+  const failure = isObject(data) ? data['sluice/upstream'] : undefined
+  const page = isObject(failure) ? failure.connectAt : undefined
+  return typeof page === 'string' ? page : undefined
 }
 
 /** Until it is there, or for a while. */

@@ -22,6 +22,7 @@ import { listDeclaredCapabilities } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
 import { runInSlices, takeTurn } from '../shared/slices.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
+import { askToConnect } from './ask-to-connect.ts'
 import type { CallSession, Exchange } from './call-session.ts'
 import { findSource, isDefinition } from './deliveries.ts'
 import type { AnswerFilter, FilterRequest } from './filter-answers.ts'
@@ -312,8 +313,9 @@ function refuseAnswer(
 function inspectFailure(
   sent: SentRequest,
   failure: UpstreamFailure,
-  { generation }: Pick<CallSession, 'generation'>,
+  session: CallSession,
 ): InspectedResult {
+  const { generation } = session
   const { code, message, repeatable, retryAfterMs } = failure
   const response = toFailureResponse({ ...failure, request: sent.ours })
   // A model can wait and call again: it reads results, and clients may take an error for the end of the session.
@@ -323,8 +325,9 @@ function inspectFailure(
       ? writeFailedResult(sent.id, response, generation)
       : writeAnswer(sent.id, response ?? {})
   const status = UNKNOWN_ENDS.has(code) ? 'unknown' : 'error'
+  const asked = askToConnect(sent, failure, response?.error?.data ?? null, session)
   return {
-    reply: { text, from: sent },
+    reply: { text, from: sent, ...asked },
     outcome: repeatable ? { status: 'error', givenBack: true } : { status },
     closes: sent.method === 'initialize' ? message : undefined,
   }
@@ -370,10 +373,11 @@ export function writeAnswer(
  * treats the failure otherwise. The code and the help go in `data`, under the gate's own name. Pure.
  */
 export function toFailureResponse(failure: UpstreamFailure): JsonRpcResponse | undefined {
-  const { request, code, help, repeatable, retryAfterMs } = failure
+  const { request, code, help, connectAt, repeatable, retryAfterMs } = failure
   if (request === undefined) return undefined
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
-  const data = { code, ...(help === undefined ? {} : { help }), repeatable, ...wait }
+  const page = connectAt === undefined ? {} : { connectAt }
+  const data = { code, ...(help === undefined ? {} : { help }), ...page, repeatable, ...wait }
   const message = help === undefined ? failure.message : `${failure.message}; ${help}`
   const error = { code: RPC.internal, message, data: { 'sluice/upstream': data } }
   const source = writeError(request, error.code, error.message, error.data)

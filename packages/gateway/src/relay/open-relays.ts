@@ -27,6 +27,7 @@ export interface AggregateClient {
   add(name: string): void
   replace(name: string): void
   remove(name: string): void
+  retry(name: string): void
   viewsChanged(): void
 }
 

@@ -45,7 +45,7 @@ export type OpenedRequest =
 export interface ApprovalRetry {
   /** How often it was retried. */
   readonly number: number
-  /** The request for approval that it waits for. */
+  /** The request for approval that it waits for; empty if it was only shown where to sign in at its server. */
   readonly approval: string
   /** What the client was shown. */
   readonly shown: 'form' | 'url' | null
@@ -145,7 +145,8 @@ export class SealedHandles {
     const response = isObject(responses) ? responses[APPROVAL] : undefined
     const plain = withMembers(params, { requestState: undefined, inputResponses: undefined })
     const leg = { number, approval, shown, response }
-    return { request: { ...request, params: plain }, continues: false, rounds: 0, leg }
+    const rounds = approval === '' ? number : 0
+    return { request: { ...request, params: plain }, continues: false, rounds, leg }
   }
 
   /** A result that asks the client of a held call to come again. */

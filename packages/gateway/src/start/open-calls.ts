@@ -129,7 +129,7 @@ export async function openCalls(
   const agents = new BuiltinAgents(startAgents)
   const recorder = openRecorder(config.data, { key, ledger, log }, closing)
   const limits = new LimitsInUse(shared?.usage)
-  const credentials = openCredentials({ data, identity }, closing)
+  const credentials = openCredentials({ data, identity }, base, closing)
   const gate = new Gate({
     config,
     policies: () => policies.now,
@@ -180,6 +180,7 @@ export async function openCalls(
 /** What the gate signs in with at servers, and the sweep of logins that have ended. */
 function openCredentials(
   { data: { config, ledger, log, shared }, identity: { logins } }: EarlierSteps,
+  base: GateCalls['base'],
   closing: AsyncDisposableStack,
 ): Credentials {
   const { nowMs } = processClock
@@ -189,7 +190,11 @@ function openCredentials(
   const sweeper = setInterval(() => logins.sweep(nowMs()), CREDENTIAL_SWEEP_EVERY_MS).unref()
   closing.defer(() => clearInterval(sweeper))
   const { issuers } = config
-  return new Credentials({ logins, log, record, nowMs, issuers, alone: shared?.alone })
+  const connectAt = (server: string) => {
+    const console = base()
+    return console && `${console}/connect/${server}`
+  }
+  return new Credentials({ logins, log, record, nowMs, issuers, connectAt, alone: shared?.alone })
 }
 
 /** The console of a gate for pipes. */

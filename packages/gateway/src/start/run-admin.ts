@@ -7,6 +7,7 @@ import type { ApprovalService } from '@sluice/access/approvals/approval'
 import type { Authenticator } from '@sluice/access/identity/callers/authenticator'
 import type { Grants } from '@sluice/access/identity/callers/grants'
 import type { InstallationKey } from '@sluice/access/identity/keys/installation-key'
+import type { Logins } from '@sluice/access/identity/oauth/logins'
 import type { People } from '@sluice/access/identity/people/people'
 import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessions'
 import type { Names } from '@sluice/ledger/records/names'
@@ -65,6 +66,8 @@ interface OperatedParts
 
 export interface AdminParts extends OperatedParts {
   readonly authenticator: Authenticator
+  /** The logins of callers at servers. */
+  readonly logins: Logins
   readonly key: InstallationKey
   readonly meter: Meter
   readonly watch: CallInstrumentation

@@ -35,6 +35,8 @@ export interface MessageCredential {
   readonly failure: CredentialFailure | undefined
   /** What to do if the server refuses the token. */
   readonly help: string
+  /** The page where the person gives another one; undefined if there is none. */
+  readonly connectAt?: string | undefined
   /** Undefined if the token can be used as it is, or none can be had now. */
   ready(): Promise<unknown> | undefined
   /** The server refused this header: true if there is another one to try. */
@@ -64,6 +66,8 @@ export interface UpstreamFailure {
   readonly status?: number
   /** It is temporary: the request may be made again after this time. */
   readonly retryAfterMs?: number
+  /** The page where the person of the caller signs in at the server. */
+  readonly connectAt?: string | undefined
   /** `WWW-Authenticate`, where a login is needed. */
   readonly challenge?: string
   /** The message that may be sent once more, as it was sent. */

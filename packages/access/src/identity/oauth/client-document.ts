@@ -12,14 +12,18 @@ export function clientDocument(clientId: string): JsonObject {
   return { client_id: clientId, ...describeGate(`http://127.0.0.1:${DOCUMENT_PORT}/callback`) }
 }
 
-/** As authorisation servers know the gate (RFC 7591). */
+/** As authorisation servers know the gate (RFC 7591); on a machine of its own it is an application of the web. */
 export function describeGate(redirect: string): JsonObject {
   return {
     client_name: 'Sluice',
-    application_type: 'native',
+    application_type: isThisMachine(redirect) ? 'native' : 'web',
     redirect_uris: [redirect],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   }
+}
+
+function isThisMachine(redirect: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(redirect).hostname)
 }

@@ -264,8 +264,8 @@ export class HttpUpstream implements Upstream, HttpHost {
     else if (!this.conversation.open.delete(request)) return
     // In the words of the server; those of the credential say what to do.
     const isRefused = failure.code === 'UPSTREAM_NEEDS_LOGIN' && failure.status !== undefined
-    const { help } = (isRefused && this.#options.findCredential?.()) || failure
-    this.#events.onFailure(help === undefined ? failure : { ...failure, help })
+    const { help, connectAt } = (isRefused && this.#options.findCredential?.()) || failure
+    this.#events.onFailure(help === undefined ? failure : { ...failure, help, connectAt })
   }
 
   onSuspended(request: RequestId): void {

@@ -37,6 +37,8 @@ export interface CredentialsOptions {
   readonly record?: (detail: JsonObject) => void
   readonly nowMs: () => number
   readonly issuers: readonly Issuer[]
+  /** The page of the console where a person signs in at a server; undefined if nobody reaches one. */
+  readonly connectAt?: ((server: string) => string | undefined) | undefined
   /** If gates share their logins: one renewal at a time, with what the last one has stored. */
   readonly alone?: RunAlone | undefined
 }
@@ -150,8 +152,17 @@ export class Credential implements MessageCredential {
    * because a model may read this. */
   get help(): string {
     if (!isPersonal(this.login)) return 'the log of the gate says which token it was'
-    if (this.refusal === undefined || this.row === undefined) return `run \`${this.#command}\``
+    if (this.refusal === undefined || this.row === undefined) {
+      const { connectAt: page } = this
+      return `${page === undefined ? '' : `sign in at ${page}, or `}run \`${this.#command}\``
+    }
     return 'the login is stored and could not be renewed: the log of the gate says why, and the next call tries again'
+  }
+
+  /** Each person gives their own login there. */
+  get connectAt(): string | undefined {
+    const { server } = this.target.of
+    return this.login.kind === 'principal' ? this.#parts.connectAt?.(server) : undefined
   }
 
   get #command(): string {

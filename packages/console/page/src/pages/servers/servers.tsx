@@ -23,9 +23,10 @@ import { REFRESH_MS as CALLS_REFRESH_MS, PERIODS } from '../../ui/periods.ts'
 import { GateText, TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
+import { ServerConnections } from './connections.tsx'
 import { PendingDefinitions } from './pending.tsx'
-import { ToolDrawer } from './tool.tsx'
 import { Sessions } from './sessions.tsx'
+import { ToolDrawer } from './tool.tsx'
 import { Tools } from './tools.tsx'
 import './servers.css'
 
@@ -102,8 +103,8 @@ export function Servers(): JSX.Element {
         .map((server) => (
           <WholeServer key={server.name} server={server} reload={servers.reload} />
         ))}
-      <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       {chosen === undefined && <Sessions />}
+      <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       <Suspense>
         {query.get('add') === 'server' && <AddServer onClose={() => setQuery({ add: '' })} />}
         {query.get('add') === 'client' && (
@@ -255,6 +256,7 @@ function WholeServer({ server, reload }: { server: ServerView; reload: () => voi
         </Notice>
       )}
       <ToolActions server={server} reload={reload} />
+      <ServerConnections server={name} />
     </Panel>
   )
 }
