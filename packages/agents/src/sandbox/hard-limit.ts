@@ -26,7 +26,7 @@ export function watchCalls(cells: Float64Array): void {
 }
 
 /** `withinMs` of processor time; a thread that is blocked, or waits for a core, has `WATCHDOG_WALL_FACTOR` times as long. */
-export function runWatched<Result>(withinMs: number, task: () => Result): Result {
+export function runWithin<Result>(withinMs: number, task: () => Result): Result {
   if (watch === undefined) return task()
   const now = readMonotonicMs()
   watch[WATCH.cpuFromMs] = now + withinMs

@@ -6,7 +6,7 @@ import { readThreadCpuMs } from './cpu-clock.ts'
 import { applyDelta, checkDelta, takeDelta } from './delta.ts'
 import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
-import { runWatched } from './hard-limit.ts'
+import { runWithin } from './hard-limit.ts'
 import type { Image } from './image.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -107,7 +107,7 @@ export class Instance {
     this.#stackUsed = true
     try {
       const withinMs = 2 * limits.timeoutMs + (isOurs ? WATCHDOG_GRACE_MS : 0)
-      const answer = runWatched(withinMs, () => {
+      const answer = runWithin(withinMs, () => {
         const first = this.#run(call)
         return call.next === undefined ? first : this.#runNext(call.next)
       })

@@ -92,7 +92,7 @@ export async function withLabelFlow<Result extends object>(
   let hasRemoved = false
   try {
     await checkVisible(input, setting)
-    if (seen.length > 0) await tell(flow.into, input, setting, seen)
+    if (seen.length > 0) await addSeenLabels(flow.into, input, setting, seen)
     // Its progress messages reach the caller, too.
     if (flow.from === 'agent') await see()
     const filled = flow.from === 'template' ? await templateLabels(input, setting) : []
@@ -123,7 +123,7 @@ export async function visibleFamily({
   return agent.asked.sees === 'owner' ? undefined : agent.family
 }
 
-/** To an agent, one outside of its family is as unknown as one that never was. */
+/** Throws if the caller is an agent and the one it names is not of its family, as if that one did not exist. */
 async function checkVisible({ agentId }: Input, setting: ToolSetting): Promise<void> {
   if (agentId === undefined || setting.parent === undefined) return
   const family = await visibleFamily(setting)
@@ -137,7 +137,7 @@ async function checkVisible({ agentId }: Input, setting: ToolSetting): Promise<v
     throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``)
 }
 
-async function tell(
+async function addSeenLabels(
   into: LabelFlow['into'],
   input: Input,
   setting: ToolSetting,
@@ -146,11 +146,11 @@ async function tell(
   const { service, gallery, owner } = setting
   if (into === 'gallery') await gallery.addLabels(owner, seen)
   if (into !== 'agent' && into !== 'removed') return
-  await tellAgent(input, setting, seen)
+  await addFamilyLabels(input, setting, seen)
   if (into === 'removed') await service.steps.addGoneLabels(owner, seen)
 }
 
-async function tellAgent(
+async function addFamilyLabels(
   { agentId = '' }: Input,
   { service, owner }: ToolSetting,
   seen: readonly string[],

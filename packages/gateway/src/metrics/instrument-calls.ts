@@ -1,5 +1,5 @@
-// One call as it goes through the gate, watched: each step timed, the decision and the outcome counted,
-// and a span for it where traces are exported. The call path reports to it; it decides nothing.
+// Instruments one call on its way through the gate: each step is timed, the decision and the outcome are counted,
+// and it has a span if spans are exported. The call path reports to it; it decides nothing.
 
 import { performance } from 'node:perf_hooks'
 import type { Call, Facts } from '@sluice/policy/calls/call'
@@ -23,7 +23,7 @@ export interface CallSpan {
 }
 
 export type StartSpan = (
-  watched: CallWithFacts,
+  subject: CallWithFacts,
   parent: TraceContext | undefined,
 ) => CallSpan | undefined
 
@@ -54,7 +54,7 @@ export class InstrumentedCall {
   readonly #parent: TraceContext | undefined
   readonly #beganMs = performance.now()
   #lastMs = this.#beganMs
-  /** For a person. */
+  /** How long the call has waited for a person, which is no latency. */
   #waitedMs = 0
 
   constructor(meter: Meter, subject: CallWithFacts, { span, parent }: CallTracing) {

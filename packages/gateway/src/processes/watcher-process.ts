@@ -31,12 +31,12 @@ async function watch(): Promise<void> {
       if (process.ppid !== parent) resolve()
     }, PARENT_LOOK_EVERY_MS)
   })
-  await Promise.all([...groups].map(([pid, started]) => endWatched(pid, started)))
+  await Promise.all([...groups].map(([pid, started]) => endUnlessReused(pid, started)))
   // Not process.exit: its orderly way out waits for threads, and has been seen to wait for ever.
   process.kill(process.pid, 'SIGKILL')
 }
 
-async function endWatched(pid: number, started: string): Promise<void> {
+async function endUnlessReused(pid: number, started: string): Promise<void> {
   const stat = readStat(pid)
   // Another process has that pid now, so the group it named is empty.
   if (stat !== undefined && started !== '' && stat.started !== started) return
