@@ -1,6 +1,7 @@
-// `npm run bench -- threats [--data FILE] [--tools N] [--runs N]`: how long `sluice threats` searches among many tools under
+// `npm run bench -- threats --data FILE [--tools N] [--runs N]`: how long `sluice threats` searches among many tools under
 // the policy that `scan` suggests and under one that allows everything with `protect`, where every form of an order is tried;
-// and how long it then takes to find what closes each open harm. On made definitions, or on those of a file.
+// and how long it then takes to find what closes each open harm. CPU time of the thread, which other programs
+// do not lengthen.
 
 import { readFileSync } from 'node:fs'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/calls/tools'
@@ -20,16 +21,17 @@ const FILE = 'policy.yaml'
 export function run(options: RunOptions): number {
   const count = Number(options.tools ?? 400)
   const runs = Number(options.runs ?? 5)
-  const all =
-    typeof options.data === 'string'
-      ? (JSON.parse(readFileSync(options.data, 'utf8')) as ToolDefinition[])
-      : makeDefinitions(count)
+  if (typeof options.data !== 'string') {
+    console.error('usage: npm run bench -- threats --data FILE [--tools N] [--runs N]')
+    return 2
+  }
+  const all = JSON.parse(readFileSync(options.data, 'utf8')) as ToolDefinition[]
   const definitions = shuffle(all, new Random(SEED)).slice(0, count)
   const policies = {
     'as `scan` suggests': suggestKnownPolicy(definitions).yaml,
     'all allowed, `protect: balanced`': 'version: 1\ndefault: allow\nprotect: balanced\n',
   }
-  console.log('| policy | tools | harms open | plays | search, ms | with what closes them, ms |')
+  console.log('| policy | tools | harms open | plays | search, ms of CPU | with what closes them |')
   console.log('|---|--:|--:|--:|--:|--:|')
   for (const [name, text] of Object.entries(policies)) {
     const measured = Array.from({ length: runs }, () => measure(definitions, text))
@@ -44,7 +46,11 @@ export function run(options: RunOptions): number {
 
 /** As the command does, with definitions that nothing is known of yet. */
 function measure(definitions: readonly ToolDefinition[], text: string) {
-  const beganMs = performance.now()
+  const began = process.threadCpuUsage()
+  const readMs = () => {
+    const { user, system } = process.threadCpuUsage(began)
+    return (user + system) / 1_000
+  }
   const tools = definitions.map((one): KnownTool => {
     const definition = { ...one }
     return { definition, ...classify(definition) }
@@ -60,11 +66,11 @@ function measure(definitions: readonly ToolDefinition[], text: string) {
     policy,
     tools,
     servers,
-    nowMs: () => performance.now(),
+    nowMs: readMs,
   }
   const { harms, isCutShort } = findThreats(inputs)
   if (isCutShort) throw new Error('the search was cut short')
-  const searchMs = performance.now() - beganMs
+  const searchMs = readMs()
   const found = harms.filter(({ result }) => result === 'open')
   const open = new Set(found.map(({ harm }) => harm))
   const document = { file: FILE, text }
@@ -74,36 +80,10 @@ function measure(definitions: readonly ToolDefinition[], text: string) {
     open: found.length,
     plays: harms.reduce((sum, { playCount }) => sum + playCount, 0),
     searchMs,
-    wholeMs: performance.now() - beganMs,
+    wholeMs: readMs(),
   }
 }
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-}
-
-/** Of servers with ten tools each, which read, write, send and delete. */
-function makeDefinitions(count: number): ToolDefinition[] {
-  const made = [
-    ['get_page', ['url']],
-    ['read_file', ['path']],
-    ['write_file', ['path', 'content']],
-    ['list_messages', ['folder']],
-    ['send_message', ['to', 'subject', 'body']],
-    ['get_issue', ['owner', 'repo', 'number']],
-    ['add_comment', ['owner', 'repo', 'number', 'body']],
-    ['delete_record', ['id']],
-    ['create_payment', ['customer', 'amount']],
-    ['run_query', ['query']],
-  ] as const
-  return Array.from({ length: count }, (_, at) => {
-    const [name, fields] = made[at % made.length] ?? made[0]
-    const types = fields.map((field) => [field, { type: field === 'amount' ? 'number' : 'string' }])
-    return {
-      server: `made-${Math.floor(at / made.length)}`,
-      name,
-      description: `${name.replaceAll('_', ' ')} of a service.`,
-      inputSchema: { type: 'object', properties: Object.fromEntries(types), required: [...fields] },
-    }
-  })
 }

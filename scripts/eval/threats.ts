@@ -1,5 +1,5 @@
 // `npm run eval -- threats`: which holes of past reviews the search of `sluice threats` finds in the policies of that time.
-// `--data FILE --sets DIR` writes ten sets of published servers for somebody who judges each path.
+// `--data FILE --sets DIR` writes twenty sets of published servers for somebody who judges each path.
 
 import type { RunOptions } from '../dispatch.ts'
 import { searchKnownHoles } from './threats/known-holes.ts'

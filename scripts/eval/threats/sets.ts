@@ -1,4 +1,4 @@
-// Ten sets of five published servers, drawn by a seed: what `sluice threats` says of each under the policy that
+// Twenty sets of five published servers, drawn by a seed: what `sluice threats` says of each under the policy that
 // `sluice scan` suggests, beside the tools and their classes, for somebody who judges each path.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { readTools } from '../catalogue/data.ts'
 import { groupByServer, shuffle } from '../facts/draw.ts'
 
 const SEED = 5510
-const SETS = 10
+const SETS = 20
 const SERVERS = 5
 const DESCRIPTION_CHARS_MAX = 300
 const NAME_CHARS_MAX = 24
