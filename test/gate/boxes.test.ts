@@ -344,6 +344,24 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(readdirSync(join(own.data, 'boxes'))).toEqual([])
     })
 
+    test('`read` and `write` of a folder around them open neither secrets nor files of the gate', async () => {
+      for (const how of ['read', 'write'] as const) {
+        own = makeProject()
+        own.write({ 'home/gate/data/key': 'only-mine', 'home/gate/sluice.yaml': 'servers: {}' })
+        const config = join(own.home, 'gate/sluice.yaml')
+        const hidden = [join(own.home, 'gate/data')]
+        await own.start({ [how]: [own.home] }, { hidden, readOnly: [config] })
+        const { output } = await own.run(
+          'cat .env ../gate/data/key; ls -A ../.data; mv ../gate ../moved; echo x > ../gate/sluice.yaml; cat ../gate/sluice.yaml; ls -d ../moved',
+        )
+        expect(output).not.toContain('only-mine')
+        expect(output).not.toContain('boxes')
+        expect(output).toMatch(/busy|Read-only/)
+        expect(readFileSync(config, 'utf8')).toBe('servers: {}')
+        await own.close()
+      }
+    })
+
     test('what it made in the project is gone at its end, also after a crash', async () => {
       const crashed = makeProject()
       own = crashed

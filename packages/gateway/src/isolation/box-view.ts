@@ -135,12 +135,14 @@ export function showBox(places: BoxPlaces): BoxView {
   const made = [...withParents].filter((path) => !isThere(path)).map((path) => ({ path }))
   const missing = [...git.missing, ...made]
   const powerful = inEach(POWERFUL).filter(isThere)
-  const gates = places.readOnly.filter((path) => existsSync(path) && isBelow(path, project))
+  const shown = [project, ...settings.read, ...settings.write]
+  const isShown = (path: string) => shown.some((folder) => isBelow(path, folder))
+  const gates = places.readOnly.filter((path) => existsSync(path) && isShown(path))
   const readOnly = [...git.readOnly, ...folders, ...powerful, ...gates].filter(
     (path) => !settings.write.includes(path),
   )
   const secrets = places.secrets.filter((path) => !isOpen(path) && isThere(path))
-  const own = places.hidden.flatMap(toReal).filter((path) => isBelow(path, project))
+  const own = places.hidden.flatMap(toReal).filter(isShown)
   const hidden = [...new Set([...secrets, ...own])]
   const writable = [...roots, ...settings.write]
   for (const path of [...readOnly, ...settings.read, ...settings.write]) refuseLinks(path, writable)
@@ -166,7 +168,7 @@ export function showBox(places: BoxPlaces): BoxView {
         .filter((path) => !isBelow(path, project))
         .flatMap((path) => mount('--bind', path)),
       ...roots.flatMap((path) => mount('--bind', path)),
-      ...listAbove([...readOnly, ...own], roots).flatMap((path) => mount('--bind', path)),
+      ...listAbove([...readOnly, ...own], writable).flatMap((path) => mount('--bind', path)),
       ...readOnly.flatMap((path) => mount('--ro-bind', path)),
       ...settings.read
         .filter((path) => isBelow(path, project))
