@@ -17,8 +17,8 @@ const RELEASED: Readonly<Record<string, number>> = {
   policy: 486_973,
   protocol: 69_821,
 }
-/** The reasons are in docs/decisions/2026-11-19-size-of-new-capabilities.md. */
-const GROWTH_MAX = 1.17
+/** The reasons are in docs/decisions/2026-11-19-size-with-views.md. */
+const GROWTH_MAX = 1.18
 
 const sizes = measurePackages().sort((one, other) => other.characters - one.characters)
 for (const { name, characters } of sizes) print(name, characters, RELEASED[name])
