@@ -41,9 +41,7 @@ const NEARLY_ALL = 4
 /** An option that this share of the commands below another have is explained there, and not listed at each. */
 const MOST = 0.6
 /** Examples of a command; its help has all. */
-const EXAMPLES_MAX = 2
-/** The same if a page explains the command. */
-const PAGED_EXAMPLES_MAX = 1
+const EXAMPLES_MAX = 1
 
 /** The page that explains a command, and those below it, at length: what their help says behind the examples is there. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -171,10 +169,7 @@ function describe(command: Command, above: readonly string[], before: Explained)
     ...argumentLines(command),
     ...describeOptions(listOptionRows(command), before),
     ...family,
-    ...examplesOf(command, path, {
-      hasPage: page !== undefined,
-      familyHasPage: PAGES[words[0] ?? ''] !== undefined,
-    }),
+    ...examplesOf(command, path, page !== undefined || PAGES[words[0] ?? ''] !== undefined),
   ]
   return [...text, ...children.flatMap((each) => describe(each, path, explained))]
 }
@@ -235,22 +230,17 @@ function toOptionRow({ flags, description, defaultValue, mandatory }: Option): s
 
 /** What help shows behind the options: a few of the examples, unless those of the commands below are shown; and
  * what has to be known, if no page has it. */
-function examplesOf(
-  command: Command,
-  path: readonly string[],
-  { hasPage, familyHasPage }: { readonly hasPage: boolean; readonly familyHasPage: boolean },
-): string[] {
-  const most = hasPage ? PAGED_EXAMPLES_MAX : EXAMPLES_MAX
+function examplesOf(command: Command, path: readonly string[], hasPage: boolean): string[] {
   const shown = readHelpAfter(command).flatMap((part) => {
-    if (!part.startsWith('Examples:')) return hasPage || familyHasPage ? [] : [part]
-    return command.commands.length > 0 ? [] : firstExamples(part, path, most)
+    if (!part.startsWith('Examples:')) return hasPage ? [] : [part]
+    return command.commands.length > 0 ? [] : firstExamples(part, path)
   })
   return shown.length === 0 ? [] : [`\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n`]
 }
 
 /** An example that says no more than the usage above it is left out. What goes before or after the command does not
  * count. The rest of an example is on lines that are further in. */
-function firstExamples(part: string, path: readonly string[], most: number): readonly string[] {
+function firstExamples(part: string, path: readonly string[]): readonly string[] {
   const usage = path.join(' ')
   const plain = new RegExp(`^ {2}${usage}( --json| --data \\S+)*$`)
   let examples = 0
@@ -261,7 +251,7 @@ function firstExamples(part: string, path: readonly string[], most: number): rea
       isPlain = plain.test(line)
       if (!isPlain && line.includes(usage)) examples += 1
     }
-    return !isPlain && examples <= most
+    return !isPlain && examples <= EXAMPLES_MAX
   })
   return shown.length === 0 ? [] : [shown.map((line) => line.slice(2)).join('\n')]
 }
