@@ -72,7 +72,7 @@ function InnerCalls({ of: { callId, inner = 0, isUnfolded } }: { of: ListedCall 
 const REASON: CallColumn = {
   key: 'reason',
   head: 'Reason',
-  width: 'minmax(0, 2fr)',
+  width: 'minmax(46px, 2fr)',
   cell: ({ word, code, reason, shadowText = '' }) => {
     // Who approved it; that a rule allows a call is no news.
     const shown = word === 'allow' && code !== 'APPROVED' ? '' : reason
@@ -159,7 +159,7 @@ export function listColumns(
     {
       key: 'when',
       head: 'When',
-      width: '150px',
+      width: 'minmax(112px, 150px)',
       cell: (call) => <span className="num muted">{moment(call.atMs)}</span>,
     },
     DECISION,
@@ -172,7 +172,7 @@ export function listColumns(
         (path): CallColumn => ({
           key: 'value',
           head: path.replace(/^args\./, ''),
-          width: numbers.includes(path) ? 'minmax(80px, 0.5fr)' : 'minmax(120px, 1fr)',
+          width: numbers.includes(path) ? 'minmax(76px, 0.5fr)' : 'minmax(76px, 1fr)',
           isNumber: numbers.includes(path),
           cell: ({ values: known }) => <TextLine text={formatValue(known[path])} className="num" />,
           isSorted: path !== sort ? undefined : isSmallest ? 'ascending' : 'descending',
