@@ -88,7 +88,9 @@ function chooseFiles({ client, project }: ViewOptions): readonly ClientFile[] {
   const machine = thisMachine(project)
   if (client === undefined)
     return project.flatMap((folder) => {
-      const files = projectFiles(folder, thisMachine([folder]))
+      const all = projectFiles(folder, thisMachine([folder]))
+      // A file of another format would keep the entry out of the others.
+      const files = all.filter(({ format }) => format === 'json')
       const there = files.filter(({ file }) => existsSync(file))
       return there.length > 0 ? there : files.slice(0, 1)
     })
