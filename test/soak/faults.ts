@@ -3,7 +3,7 @@
 // whose gates then make a history; the tree without a fault makes one in which nothing is wrong.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { RunOptions } from '../../scripts/dispatch.ts'
@@ -12,6 +12,7 @@ import { FAULTS } from '../support/planted-patches.ts'
 
 /** What the copy runs. */
 const FOLDERS = ['packages', 'scripts', 'test', 'package.json']
+const OWN = '@sluice'
 
 export function run(options: RunOptions): number {
   const { calls = '300', only, seed = '3' } = options
@@ -45,7 +46,17 @@ function copyTree(to: string): void {
     mkdirSync(dirname(join(to, file)), { recursive: true })
     copyFileSync(join(ROOT, file), join(to, file))
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'))
+  linkModules(to)
+}
+
+/** As they are installed, but for the packages of the repository, which are those of the copy: a fault is in them. */
+function linkModules(to: string): void {
+  const from = join(ROOT, 'node_modules')
+  mkdirSync(join(to, 'node_modules', OWN), { recursive: true })
+  for (const name of readdirSync(from))
+    if (name !== OWN) symlinkSync(join(from, name), join(to, 'node_modules', name))
+  for (const name of readdirSync(join(from, OWN)))
+    symlinkSync(join(to, 'packages', name), join(to, 'node_modules', OWN, name))
 }
 
 /** The first message of each kind. */
