@@ -169,7 +169,9 @@ function listFields(policies: readonly string[]): FormField[] {
 }
 
 function findFault({ name = '', until = '' }: FormValues): string | undefined {
-  if (until !== '' && !(readEnd(until) > Date.now())) return `Write a time to come as ${TIME_FORM}.`
+  const endMs = until === '' ? Number.POSITIVE_INFINITY : readEnd(until)
+  if (Number.isNaN(endMs)) return `Write a time as ${TIME_FORM}.`
+  if (endMs <= Date.now()) return 'This time is over.'
   if (name === '') return ''
   return GRANT_NAME.form.test(name) ? undefined : GRANT_NAME.help
 }
