@@ -61,6 +61,23 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(existsSync(join(trial.folder, 'ran'))).toBe(false)
     })
 
+    test('finding: files of the gate that lie in the project stay as they are', async () => {
+      await trial.close()
+      trial = new BoxTrial(uid, 'shop/.sluice')
+      trial.write({ 'home/shop/a.txt': 'one\n', 'home/shop/sluice.yaml': 'old\n' })
+      trial.outside('git init -q . && git add -f .sluice sluice.yaml')
+      await trial.start({}, { readOnly: [at('sluice.yaml')] })
+      await run('echo two > a.txt')
+      trial.write({ 'home/shop/sluice.yaml': 'new\n', 'home/shop/.sluice/ledger.db': 'records\n' })
+      await run('echo three > a.txt')
+      const [, first] = await trial.snapshots()
+      const changes = await trial.restore(first?.commit ?? '')
+      expect(changes).toEqual([{ path: 'a.txt', change: 'changed' }])
+      expect([read('a.txt'), read('sluice.yaml')]).toEqual(['one\n', 'new\n'])
+      expect(read('.sluice/ledger.db')).toBe('records\n')
+      expect(await trial.snapshots()).toHaveLength(3)
+    })
+
     test('ignored files and the repository stay as the line left them', async () => {
       const line =
         'echo second > ignored; echo x > a.txt; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m second 2> /dev/null'

@@ -109,7 +109,7 @@ async function run(wanted: DriverLine): Promise<DriverResult> {
 
 const METHODS: Record<DriverRequest['method'], (argument: never) => Promise<unknown>> = {
   start: async ({ data, hidden, readOnly, settings, bounds }: DriverStart) => {
-    snapshots = new Snapshots(data, Date.now, bounds)
+    snapshots = new Snapshots({ data, own: readOnly }, Date.now, bounds)
     boxes = await openBoxes({
       data,
       script: join(import.meta.dirname, '../../packages/cli/bin/sluice-line'),

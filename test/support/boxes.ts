@@ -23,13 +23,14 @@ export class BoxTrial {
   #id = 0
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
 
-  constructor(uid: number | undefined) {
+  /** `data`: where the gate's data is below the home directory. */
+  constructor(uid: number | undefined, data = '.data') {
     this.#uid = uid
     // Not in /tmp, which a box has of its own: a home directory below it would be there in any case.
     this.folder = realpathSync(mkdtempSync('/var/tmp/sluice-box-'))
     this.home = join(this.folder, 'home')
     this.project = join(this.home, 'shop')
-    this.data = join(this.home, '.data')
+    this.data = join(this.home, data)
     mkdirSync(this.project, { recursive: true })
     mkdirSync(this.data, { mode: 0o700 })
     this.give()

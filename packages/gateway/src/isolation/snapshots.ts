@@ -1,10 +1,12 @@
 // The files of a project as they were before a line of a coding agent: `sluice undo` brings them back. Each project has
 // a bare repository in the data directory, which no box shows. git runs in a box of its own, with the project and
-// this repository alone, and reads nothing of the project's own configuration. Ignored files and `.git` are not covered.
+// this repository alone, and reads nothing of the project's own configuration. Ignored files and `.git` are not covered,
+// and neither are the gate's own files, which no line can change: the data directory may lie in the project.
 
 import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { isObject } from '@sluice/policy/values/json'
@@ -34,7 +36,7 @@ export interface RestoredFile {
 const ATTRIBUTES = '* -text -filter -ident -working-tree-encoding -diff -merge\n'
 const REFS = 'refs/lines'
 /** In the repository of snapshots. */
-const [INDEX, NEW_INDEX] = ['index', 'index.new']
+const [INDEX, NEW_INDEX, OWN] = ['index', 'index.new', 'info/exclude']
 
 /** With its time: git looks again at files that changed in the second in which it was written. */
 const READ_INDEX = `[ ! -e "$GIT_DIR/${INDEX}" ] || cp -p "$GIT_DIR/${INDEX}" ${SNAPSHOT_INDEX}`
@@ -60,6 +62,7 @@ if [ "$2" = refuse ] && printf '%s\\n' "$said" | grep -E '^(error|fatal):' |
 fi
 [ ! -e ${PROJECT_INDEX} ] || GIT_INDEX_FILE=${PROJECT_INDEX} git ls-files -z -c -i --exclude-standard |
   git update-index --add --remove -z --stdin
+git ls-files -z -c -i -X "$GIT_DIR/${OWN}" | git update-index --force-remove -z --stdin
 tree=$(git write-tree) && ${WRITE_INDEX} || exit 1
 `
 /** Prints the tree and a commit of it. The message comes from stdin, because it may be longer than an argument. */
@@ -85,8 +88,16 @@ export interface SnapshotBounds {
   readonly snapshotsMax?: number | undefined
 }
 
+export interface SnapshotPlaces {
+  /** The data directory, where the repositories of snapshots are. */
+  readonly data: string
+  /** Files and folders of the gate itself, which may lie in a project. */
+  readonly own: readonly string[]
+}
+
 export class Snapshots {
   readonly #data: string
+  readonly #own: readonly string[]
   readonly #nowMs: () => number
   readonly #filesMax: number
   readonly #snapshotsMax: number
@@ -94,11 +105,12 @@ export class Snapshots {
   readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(
-    data: string,
+    { data, own }: SnapshotPlaces,
     nowMs: () => number,
     { filesMax = SNAPSHOT_FILES_MAX, snapshotsMax = SNAPSHOTS_MAX }: SnapshotBounds = {},
   ) {
     this.#data = data
+    this.#own = [data, ...own]
     this.#nowMs = nowMs
     this.#filesMax = filesMax
     this.#snapshotsMax = snapshotsMax
@@ -157,15 +169,20 @@ export class Snapshots {
     const repository = join(this.#data, 'snapshots', name)
     const projectIndex = await findIndex(project)
     const git = { project, repository, projectIndex, filesMax: this.#filesMax }
-    const isThere = await readFile(join(repository, 'HEAD')).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return git
+    const own = writePatterns(project, this.#own)
+    const before = await readFile(join(repository, OWN), 'utf8').catch(() => '')
+    if (before !== '') {
+      if (before !== own) await writeFile(join(repository, OWN), own)
+      return git
+    }
+    // One that was made without it may hold the data directory, which must not come back.
+    await rm(repository, { recursive: true, force: true })
     await mkdir(repository, { recursive: true, mode: 0o700 })
     await runGit(git, ['init', '--quiet', '--bare', '--template=', '.'], { hasRepository: false })
     await mkdir(join(repository, 'info'), { recursive: true })
     await writeFile(join(repository, 'info/attributes'), ATTRIBUTES)
+    // Last: a repository without it is begun again.
+    await writeFile(join(repository, OWN), own)
     return git
   }
 
@@ -196,6 +213,20 @@ export class Snapshots {
     for (const name of old) await rm(join(folder, name), { force: true })
     await rename(`${ref}.lock`, ref)
   }
+}
+
+/** As an ignore file of git names those of the paths that are in the project. */
+function writePatterns(project: string, paths: readonly string[]): string {
+  const patterns = paths
+    .map((path) =>
+      relative(
+        project,
+        attempt(() => realpathSync(path), path),
+      ),
+    )
+    .filter((path) => path !== '' && !path.startsWith('..'))
+    .map((path) => `/${path.replaceAll(/[\\*?[\]]| $/g, '\\$&')}\n`)
+  return `# Files of the gate.\n${[...new Set(patterns)].sort().join('')}`
 }
 
 /** As names sort by it. */

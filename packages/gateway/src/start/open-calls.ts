@@ -238,7 +238,7 @@ async function openProcesses(
     isOwnPort,
   })
   if (isolation.why !== undefined && hasProcesses(config)) log('warn', isolation.why)
-  const snapshots = new Snapshots(config.data, processClock.nowMs)
+  const snapshots = new Snapshots({ data: config.data, own }, processClock.nowMs)
   const replacedFiles = new Listeners<[server: string, file: string]>()
   replacedFiles.subscribe((server, file) => {
     log('warn', 'a protected file was replaced while a box ran: the box was ended', {
