@@ -2,6 +2,7 @@
 // and what to try. Everything it writes is in a temporary folder that is removed when it stops.
 
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { main } from '../packages/cli/src/main.ts'
@@ -28,8 +29,13 @@ const data = join(folder, 'data')
 const demo = join(ROOT, 'examples', 'demo')
 mkdirSync(join(data, 'scripts'), { recursive: true, mode: 0o700 })
 copyFileSync(join(demo, 'tour.json'), join(data, 'scripts', 'tour.json'))
-const port = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
-const url = `http://127.0.0.1:${port ?? 7433}`
+const port = Number(process.argv.join(' ').match(/--port[ =](\d+)/)?.[1] ?? 7433)
+const url = `http://127.0.0.1:${port}`
+if (await isTaken(port)) {
+  console.error(`sluice: port ${port} is in use, perhaps by another gate
+  help: stop what uses it, or take another: \`npm start -- --port 7500\``)
+  process.exit(1)
+}
 const config = join(demo, 'sluice.yaml')
 await ensureConsole()
 console.log(`Behind the gate: filesystem (in ${workspace}), memory, and agents in a sandbox.
@@ -57,3 +63,12 @@ See what happens and approve calls:
 Ctrl-C stops it.
 `)
 process.exitCode = await main(['up', '--no-pin', '--config', config, ...process.argv.slice(2)])
+
+/** Whether another program listens there: what is printed below would be about that one. */
+function isTaken(wanted: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(true))
+    probe.listen(wanted, '127.0.0.1', () => probe.close(() => resolve(false)))
+  })
+}

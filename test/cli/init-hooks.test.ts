@@ -83,6 +83,7 @@ test('writes the hooks of every client, once, and takes them back byte for byte'
   expect(files()).toEqual(before)
   const ran = await init('--hooks', '--yes')
   expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stdout).toContain('the policy only observes yet')
   const written = files()
   expect(written).toMatchObject({ codex: true, copilot: true })
   expect(written.claude).toContain('./lint.sh')

@@ -24,7 +24,7 @@ import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { readClientVersion } from './client-version.ts'
-import { dataOf, gateAddress } from './config.ts'
+import { dataOf, gateAddress, readGateState } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import type { Machine } from './files/client-files.ts'
 import { edit, listHooks, putHooks, removeHooks, writePlugin } from './files/json-hooks.ts'
@@ -103,7 +103,7 @@ export async function initHooks(
   for (const { file } of quiet) await writeChange(change(file, addQuiet(readText(file), file)))
   if (options.enforce === true) ensureGate(config)
   for (const change of hooked) await writeHooks(recordOf(config), change)
-  tellNext(options, clients, output)
+  tellNext(options, { clients, isObserved: readGateState(config).isObserved }, output)
   if (pack.kind === 'change' && !isPackAdded)
     output.line('the clients have no rules of their own yet: run the command again to add them')
   if (quiet.length > 0 || (isPackAdded && !isObserveOnly(pack.change.after)))
@@ -430,12 +430,23 @@ function recordOf(config: string): string {
   return join(dirname(config), 'sluice.hooked.json')
 }
 
-function tellNext({ enforce }: HookOptions, clients: readonly HookClient[], output: Output): void {
+interface HookedGate {
+  readonly clients: readonly HookClient[]
+  /** Its policy enforces nothing yet. */
+  readonly isObserved: boolean
+}
+
+function tellNext({ enforce }: HookOptions, gate: HookedGate, output: Output): void {
+  const { clients, isObserved } = gate
   output.line(
     enforce === true
       ? 'from the next session on these clients stop if no gate answers; each session starts one: `sluice init --undo` takes it back'
       : 'from the next session on these clients ask the gate, and go on if none answers; `sluice init --hooks --enforce` makes them stop',
   )
+  if (isObserved)
+    output.line(
+      'the policy only observes yet: every call passes, and what the rules would have said is on record; `sluice enforce` turns them on',
+    )
   output.line(
     'a gate that runs reads the new servers and grants when it is started again: `sluice stop`, then `sluice up`',
   )
