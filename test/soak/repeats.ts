@@ -1,5 +1,5 @@
-// `npm run soak -- repeats`: the tests that repeat something do it as often as they say, of which `npm test` does an
-// eighth (test/support/runs.ts). `--times N` is N times as often; `SLUICE_SEED` sets other cases.
+// `npm run soak -- repeats`: the tests that repeat something do it as often as they say, of which `npm test` does a
+// quarter (test/support/runs.ts). `--times N` is N times as often; `SLUICE_SEED` sets other cases.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

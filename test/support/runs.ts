@@ -1,7 +1,7 @@
-// How often a test repeats something: a property, a kill, an edit of each record. `npm test` does an eighth of it,
+// How often a test repeats something: a property, a kill, an edit of each record. `npm test` does a quarter of it,
 // always the same by the seed (seed.ts); `npm run soak -- repeats` does all. `SLUICE_RUNS=10` is ten times as much as that.
 
-const SHARE_OF_NPM_TEST = 0.125
+const SHARE_OF_NPM_TEST = 0.25
 
 export function rounds(all: number): number {
   return Math.ceil(all * Number(process.env.SLUICE_RUNS ?? SHARE_OF_NPM_TEST))

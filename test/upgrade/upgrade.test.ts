@@ -217,6 +217,6 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
   })
 
   test.each(BESIDE)('serves a gate of %s beside one of this version', async (version) => {
-    expect(await runBeside(server, version, { calls: rounds(480) })).toEqual([])
+    expect(await runBeside(server, version, { calls: rounds(240) })).toEqual([])
   })
 })
