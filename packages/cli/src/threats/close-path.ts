@@ -8,6 +8,7 @@ import { loosenings } from '@sluice/policy/change/compare'
 import { compile } from '@sluice/policy/compile/compile'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { isPathName } from '@sluice/policy/provenance/names'
+import { THREAT_CLOSING_MS_MAX } from './limits.ts'
 import { listCarriers, listSources } from './list-steps.ts'
 import { START_FILES } from './probes.ts'
 import { findThreats } from './search-paths.ts'
@@ -67,11 +68,16 @@ export interface TriedChanges {
 /** Tries changes that may close a harm, until as many as are wanted do. */
 export function listClosings(inputs: ThreatInputs, options: ClosingOptions): TriedChanges {
   const { document, found, hosts, max } = options
+  const beganMs = inputs.nowMs()
   const closings: ClosingChange[] = []
   const rejected: RejectedChange[] = []
   for (const { what, text } of listCandidates(inputs, document.text, { found, hosts })) {
     if (closings.length >= max) break
     if (text === undefined) continue
+    if (inputs.nowMs() - beganMs > THREAT_CLOSING_MS_MAX) {
+      rejected.push({ what, why: 'there was no time left to try it' })
+      continue
+    }
     const tried = tryChange(inputs, text, options)
     if (typeof tried === 'string') rejected.push({ what, why: tried })
     else closings.push({ what, text, ...tried })

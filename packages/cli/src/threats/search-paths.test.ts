@@ -194,6 +194,7 @@ describe('closing', () => {
     tools: readonly KnownTool[],
     harm: string,
     hosts: Readonly<Record<string, readonly string[]>> = {},
+    nowMs: () => number = () => 0,
   ) {
     const { inputs, of, harms } = search(policy, tools)
     const found = of(harm)
@@ -201,7 +202,7 @@ describe('closing', () => {
     const open = new Set(harms.filter(({ result }) => result === 'open').map((one) => one.harm))
     const document = { file: 'policy.yaml', text: `version: 1\n${policy}` }
     const known = new Map(Object.entries(hosts))
-    return listClosings(inputs, { document, found, open, hosts: known, max: 9 })
+    return listClosings({ ...inputs, nowMs }, { document, found, open, hosts: known, max: 9 })
   }
 
   test('each change closes the harm, the narrowest first', () => {
@@ -256,6 +257,17 @@ tools: { files/read_file: allow, files/write_file: allow, mail/send_email: { act
     expect(rejected).toContainEqual({
       what: "after a stranger's text this tool asks",
       why: '`secret` is open by mail/send_email',
+    })
+  })
+
+  test('changes for which no time is left are not offered, and named', () => {
+    let now = 0
+    const policy = 'default: deny\ncategories: { Read: allow, Write: allow }\n'
+    const { closings, rejected } = close(policy, [READ, WRITE], 'code', {}, () => (now += 40_000))
+    expect(closings).toEqual([])
+    expect(rejected.at(-1)).toEqual({
+      what: 'this tool asks every time',
+      why: 'there was no time left to try it',
     })
   })
 
