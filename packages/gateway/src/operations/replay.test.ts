@@ -116,6 +116,18 @@ test('a way back to the older version changes the calls that it had decided itse
   expect(same).toBe(5)
 })
 
+test('finding: what is known of the edit is compared, though the document in force reads what is not on record', () => {
+  const more = { protect: 'balanced' }
+  const { flips, unknown } = compare(
+    version({ ...FREE, 'shop/note': 'require_approval' }, more),
+    version(FREE, more),
+  )
+  expect(flips).toMatchObject([
+    { tool: 'shop/note', from: 'allow', to: 'require_approval', count: 2 },
+  ])
+  expect(unknown).toBe(0)
+})
+
 test('what is not on record is unknown if the edit touches it', () => {
   const { unknown, reasons } = compare(
     version({ ...FREE, 'shop/mail': { ...MAIL, otherwise: 'deny' } }),

@@ -48,7 +48,7 @@ export interface ReplayOptions {
   /** From `idOfDocument`. Calls that this very document decided come out as they did, whatever the record lacks. */
   readonly id: string | undefined
   /** The document in force. With it decisions are compared with its own, also for calls that an earlier one decided;
-   * without it with those on record. */
+   * without it, and where the record does not tell what it would say, with those on record. */
   readonly current?: { readonly policy: CompiledPolicy; readonly id: string | undefined }
   /** Only calls that the document of this name judged. */
   readonly name: string
@@ -98,7 +98,10 @@ class ReplayWalk {
     const { result: found } = this
     const isUntouched = this.#isUntouched(record)
     const now = this.#tried.decide(record, isUntouched)
-    const before = this.#current?.decide(record, isUntouched) ?? toRecordedResult(record)
+    const today = this.#current?.decide(record, isUntouched)
+    // What the document in force would say may not be on record, as where values came from: then what was decided counts.
+    const isLost = today === undefined || (today.unknown !== undefined && !isUntouched)
+    const before = isLost ? toRecordedResult(record) : today
     if (record.atMs < this.#options.sinceMs) return
     found.calls++
     if (this.#isEarlier(record)) found.earlier++

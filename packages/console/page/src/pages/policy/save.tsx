@@ -305,13 +305,13 @@ function Effect({ replay }: { replay: NonNullable<PolicyDraft['replay']> }): JSX
       <p className="muted">
         Compared with the policy in force: of {plural(calls, 'recorded call')},{' '}
         {changed === 0
-          ? 'none changes'
+          ? `none ${unknown > 0 ? 'is known to change' : 'changes'}`
           : `${count(changed)} of ${plural(tools, 'tool')} ${changed === 1 ? 'changes' : 'change'}`}
         , {count(same)} would be decided the same way
         {untouched > 0 && ` (${count(untouched)} are not touched by the edit)`}
         {unknown > 0 && `, and of ${count(unknown)} the ledger has not all values that rules read`}.
         {earlier > 0 &&
-          ` An earlier version decided ${count(earlier)} of them: these are compared with what the one in force says today.`}
+          ` An earlier version decided ${count(earlier)} of them: these are compared with what the one in force says today, where the ledger tells it.`}
       </p>
       {flips.length > 0 && (
         <DataTable
