@@ -245,6 +245,17 @@ interface SentArgumentsProps {
   readonly onUnfold: () => void
 }
 
+const NOT_SENT = 'What was asked for, and not sent'
+const SENT_TITLES: Readonly<Record<ApprovalRequest['state'], string>> = {
+  pending: 'What will be sent',
+  approved: 'What is sent when the agent asks again',
+  executed: 'What was sent',
+  unknown: 'What was sent',
+  denied: NOT_SENT,
+  expired: NOT_SENT,
+  void: NOT_SENT,
+}
+
 function SentArguments({
   request,
   sent: { args, rest, masked },
@@ -256,7 +267,7 @@ function SentArguments({
     <section className="stack" aria-label="Arguments">
       <div className="row spread">
         <h3>
-          {request.state === 'pending' ? 'What will be sent' : 'What was sent'}
+          {SENT_TITLES[request.state]}
           {request.edited && ' (changed by an approver)'}
         </h3>
         {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
