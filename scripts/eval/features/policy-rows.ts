@@ -62,7 +62,7 @@ const PAGE_POINTS = [
   '{ action: require_approval }',
   '{ action: deny, reason: not for agents }',
   'passes the gate before it reaches the server',
-  'add a line to `sluice.yaml`:',
+  'Add a line to `sluice.yaml`:',
   '/mcp/agents`',
   'the limit resets by itself',
   'Confidence ',
