@@ -101,15 +101,8 @@ export class RunningPostgres {
   async createDatabase(name: string): Promise<void> {
     const connections = new PostgresConnections(parsePostgresUrl(this.url()))
     await connections.query(`DROP DATABASE IF EXISTS "${name}" (FORCE)`, [], CREATE_DEADLINE_MS)
-    await connections.query(`CREATE DATABASE "${name}"${this.#strategy}`, [], CREATE_DEADLINE_MS)
+    await connections.query(`CREATE DATABASE "${name}"`, [], CREATE_DEADLINE_MS)
     await connections.close()
-  }
-
-  /** Copied as files, a database costs a third of one that is written to the log, page by page. */
-  get #strategy(): string {
-    const data = join(this.folder, 'data')
-    const version = Number(readFileSync(join(data, 'PG_VERSION'), 'utf8'))
-    return version < 15 ? '' : ' STRATEGY FILE_COPY'
   }
 
   /** A standby that follows this server, over another port if one is named. */
