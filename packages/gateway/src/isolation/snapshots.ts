@@ -43,7 +43,8 @@ const READ_INDEX = `[ ! -e "$GIT_DIR/${INDEX}" ] || cp -p "$GIT_DIR/${INDEX}" ${
 const WRITE_INDEX = `cp -p ${SNAPSHOT_INDEX} "$GIT_DIR/${NEW_INDEX}"`
 /** One script, because each box costs more than git: it sets `tree`. `$1` is the most files of a project, counted before
  * git reads them all for the first time. Files that the project tracks although an ignore file names them
- * are found by its index, so that its configuration is not read. A repository in a subfolder that has no
+ * are found by its index, so that its configuration is not read; those of the gate are taken out again, if it has some
+ * in the project. A repository in a subfolder that has no
  * commit is left out: a line could otherwise make one to turn snapshots off. */
 const WRITE_TREE = `
 ${READ_INDEX}
@@ -62,7 +63,9 @@ if [ "$2" = refuse ] && printf '%s\\n' "$said" | grep -E '^(error|fatal):' |
 fi
 [ ! -e ${PROJECT_INDEX} ] || GIT_INDEX_FILE=${PROJECT_INDEX} git ls-files -z -c -i --exclude-standard |
   git update-index --add --remove -z --stdin
-git ls-files -z -c -i -X "$GIT_DIR/${OWN}" | git update-index --force-remove -z --stdin
+if { read -r title && read -r own; } < "$GIT_DIR/${OWN}"; then
+  git ls-files -z -c -i -X "$GIT_DIR/${OWN}" | git update-index --force-remove -z --stdin
+fi
 tree=$(git write-tree) && ${WRITE_INDEX} || exit 1
 `
 /** Prints the tree and a commit of it. The message comes from stdin, because it may be longer than an argument. */
@@ -110,7 +113,7 @@ export class Snapshots {
     { filesMax = SNAPSHOT_FILES_MAX, snapshotsMax = SNAPSHOTS_MAX }: SnapshotBounds = {},
   ) {
     this.#data = data
-    this.#own = [data, ...own]
+    this.#own = [data, ...own].map((path) => attempt(() => realpathSync(path), path))
     this.#nowMs = nowMs
     this.#filesMax = filesMax
     this.#snapshotsMax = snapshotsMax
@@ -170,8 +173,8 @@ export class Snapshots {
     const projectIndex = await findIndex(project)
     const git = { project, repository, projectIndex, filesMax: this.#filesMax }
     const own = writePatterns(project, this.#own)
-    const before = await readFile(join(repository, OWN), 'utf8').catch(() => '')
-    if (before !== '') {
+    const before = await readIfThere(join(repository, OWN))
+    if (before !== undefined) {
       if (before !== own) await writeFile(join(repository, OWN), own)
       return git
     }
@@ -215,15 +218,18 @@ export class Snapshots {
   }
 }
 
+/** Any other fault is thrown: a file that cannot be read now must not pass for one that is missing. */
+function readIfThere(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}
+
 /** As an ignore file of git names those of the paths that are in the project. */
 function writePatterns(project: string, paths: readonly string[]): string {
   const patterns = paths
-    .map((path) =>
-      relative(
-        project,
-        attempt(() => realpathSync(path), path),
-      ),
-    )
+    .map((path) => relative(project, path))
     .filter((path) => path !== '' && !path.startsWith('..'))
     .map((path) => `/${path.replaceAll(/[\\*?[\]]| $/g, '\\$&')}\n`)
   return `# Files of the gate.\n${[...new Set(patterns)].sort().join('')}`

@@ -3,6 +3,7 @@
 // is one of its own.
 
 import type { JsonObject } from '@sluice/policy/values/json'
+import { isLoopbackName } from './safe-url.ts'
 
 /** Some servers compare the redirect with its port, so it is always this one. */
 export const DOCUMENT_PORT = 7434
@@ -16,14 +17,10 @@ export function clientDocument(clientId: string): JsonObject {
 export function describeGate(redirect: string): JsonObject {
   return {
     client_name: 'Sluice',
-    application_type: isThisMachine(redirect) ? 'native' : 'web',
+    application_type: isLoopbackName(new URL(redirect).hostname) ? 'native' : 'web',
     redirect_uris: [redirect],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   }
-}
-
-function isThisMachine(redirect: string): boolean {
-  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(redirect).hostname)
 }
