@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { suggestKnownPolicy } from '../../packages/cli/src/packs/known-fields.ts'
 import { readText } from '../../packages/cli/src/terminal/read-input.ts'
 import type { HarmResult, ThreatPath } from '../../packages/cli/src/threats/threat.ts'
@@ -82,7 +82,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
     servers: {},
     client: 'coding-agent',
     policy: readText(join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml')),
-    open: ['secret', 'code', 'gate', 'data'],
+    open: ['secret', 'code', 'gate'],
   },
   'a laptop that may do anything, balanced': {
     servers: LAPTOP,
@@ -152,6 +152,15 @@ function suggest(servers: Machine['servers']): string {
   return suggestKnownPolicy(definitions as never).yaml
 }
 
+/** The project that all paths are in, wherever the tests are: a folder for temporary files has rules of its own. */
+const PROJECT = '/srv/shop'
+
+beforeEach(() => {
+  vi.spyOn(process, 'cwd').mockReturnValue(PROJECT)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 afterAll(() => endOwnGates())
 
 /** A set-up takes seconds of searching: `npm test` tries a share, `npm run soak -- repeats` all. */
