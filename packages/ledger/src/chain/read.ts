@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { decode } from '../records/decoding.ts'
 import { indexFile, ledgerFile } from '../records/files.ts'
 import { BLOCKS_READ_AT_ONCE } from '../records/limits.ts'
-import { attachNames, shownText } from '../records/names.ts'
+import { attachNames, shownText, shownTexts } from '../records/names.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { FIRST_HASH } from '../store/chain-hash.ts'
@@ -91,11 +91,13 @@ function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Bl
 }
 
 export function* recordsFrom(database: DatabaseSync, from = 1): Generator<LedgerRecord> {
-  for (const { data } of blocksFrom(database, from))
+  for (const { data } of blocksFrom(database, from)) {
+    const show = shownTexts(database)
     for (const place of listRecordSpans(data)) {
-      const record = decode(shownText(database, recordText(data, place)))
+      const record = decode(show(recordText(data, place)))
       if (record.seq >= from) yield record
     }
+  }
 }
 
 export function* recordsBackwards(

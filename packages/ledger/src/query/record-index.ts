@@ -16,7 +16,7 @@ import {
   INDEXED_AT_ONCE_MAX,
   REMEMBERED_WORDS_MAX,
 } from '../records/limits.ts'
-import { shownText } from '../records/names.ts'
+import { shownTexts } from '../records/names.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { StoreError } from '../store/errors.ts'
@@ -108,8 +108,9 @@ export class RecordIndex {
       let seq = from - 1
       let hash = ''
       for (const { data } of blocksFrom(this.#ledger, from)) {
+        const show = shownTexts(this.#ledger)
         for (const place of listRecordSpans(data)) {
-          const record = decode(shownText(this.#ledger, recordText(data, place)))
+          const record = decode(show(recordText(data, place)))
           if (record.seq < from) continue
           this.#add(record)
           seq = record.seq

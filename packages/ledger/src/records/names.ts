@@ -210,6 +210,16 @@ export function shownText(ledger: DatabaseSync, text: string): string {
   return showNames(text, (token) => findName(ledger, token)?.name)
 }
 
+/** The same for the records of one block, which are mostly of one caller: each token is looked up once. */
+export function shownTexts(ledger: DatabaseSync): (text: string) => string {
+  const known = new Map<string, string | undefined>()
+  return (text) =>
+    showNames(text, (token) => {
+      if (!known.has(token)) known.set(token, findName(ledger, token)?.name)
+      return known.get(token)
+    })
+}
+
 /** The same for a restart: with a caller that cannot be named, limits and labels of its sessions would begin again. */
 export function restoredText(ledger: DatabaseSync, text: string): string {
   return showNames(text, (token) => {
