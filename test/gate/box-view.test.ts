@@ -38,6 +38,12 @@ const SECRETS = [
   '.npmrc',
   'terraform.tfstate',
   '.ssh/known',
+  '.netrc',
+  'config/credentials.json',
+  'secrets.yaml',
+  'store.p12',
+  'store.pfx',
+  'store.jks',
 ]
 
 /** Of the home directory: what programs need, and nothing that is a key. */
@@ -45,6 +51,17 @@ const TOOL_CHAINS = `
   .nvm/x .pyenv/x .rbenv/x .rustup/x .cargo/bin/x .cargo/registry/x .local/bin/x .local/lib/x .local/pipx/x
   .local/share/pnpm/x .local/share/uv/python/x .local/share/uv/tools/x .local/share/mise/x .deno/x .bun/x .sdkman/x
   .goenv/x go/pkg/x go/bin/x .volta/x .asdf/x .gitconfig .config/git/config .config/git/ignore`
+  .trim()
+  .split(/\s+/)
+
+/** Of the system: settings, devices and what programs ask the kernel. */
+const SYSTEM_PLACES = `
+  /bin /sbin /lib /lib32 /lib64 /libx32 /usr/share /opt /proc/self /sys/devices/system/cpu /sys/fs/cgroup
+  /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/fd /dev/shm
+  /etc/alternatives /etc/ca-certificates /etc/ca-certificates.conf /etc/crypto-policies /etc/debian_version /etc/fonts
+  /etc/gai.conf /etc/gitconfig /etc/group /etc/host.conf /etc/hosts /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d
+  /etc/locale.alias /etc/localtime /etc/mime.types /etc/nsswitch.conf /etc/os-release /etc/passwd /etc/pki /etc/protocols
+  /etc/python3 /etc/resolv.conf /etc/services /etc/ssl/certs /etc/ssl/openssl.cnf /etc/timezone`
   .trim()
   .split(/\s+/)
 
@@ -313,6 +330,18 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         expect(output.trim()).not.toBe(readlinkSync(`/proc/self/ns/${name}`))
       },
     )
+
+    test('what programs need of the system is there', async () => {
+      const line = `for path in ${SYSTEM_PLACES.filter(existsSync).join(' ')}; do [ -r $path ] || echo $path; done`
+      expect((await trial.run(line)).output).toBe('')
+    })
+
+    test('devices are those that they say, and shared memory is its own', async () => {
+      const line =
+        'head -c 2 /dev/zero | wc -c; head -c 2 /dev/urandom | wc -c; head -c 2 /dev/random | wc -c; echo x > /dev/null; echo x > /dev/full; echo mine > /dev/shm/box; cat /dev/fd/0 < /dev/shm/box'
+      expect((await trial.run(line)).output).toMatch(/^2\n2\n2\n.*No space left on device\nmine\n$/)
+      expect(existsSync('/dev/shm/box')).toBe(false)
+    })
 
     test('nothing can be added beside the project', async () => {
       for (const folder of ['', '/usr', '/opt', '/etc', '/etc/ssl/certs'])

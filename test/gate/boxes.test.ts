@@ -4,6 +4,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import {
   existsSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -15,10 +16,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Box } from '../../packages/gateway/src/isolation/box.ts'
+import type { BoxView } from '../../packages/gateway/src/isolation/box-view.ts'
+import { openBoxes } from '../../packages/gateway/src/isolation/boxes.ts'
+import { BOX_START_MS_MAX } from '../../packages/gateway/src/isolation/limits.ts'
+import { showSystem } from '../../packages/gateway/src/isolation/locked-view.ts'
+import { showNetworkSettings } from '../../packages/gateway/src/isolation/run-launcher.ts'
 import { BoxTrial, USERS } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 import { ROOT } from '../support/modules.ts'
 import { sluice } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
 
 const BWRAP = findBubblewrap()
 /** For what the gate notices by itself. */
@@ -152,13 +160,13 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     })
 
     test('what the line puts in the place of its last directory is not followed', async () => {
-      const forge = 'f=$(ls -t /tmp/.sluice* 2>/dev/null); trap - EXIT; '
-      for (const deed of ['mkfifo', 'ln -s /dev/zero'])
-        expect(
-          await trial.run(
-            `${forge} ${deed} /tmp/.sluice-cwd.$(printf %s "$0" >/dev/null; tr '\\0' '\\n' < /proc/$$/cmdline | grep -o 'sluice-cwd.[0-9]*' | head -1 | cut -d. -f2); exit 3`,
-          ),
-        ).toMatchObject({ code: 3, cwd: trial.project })
+      const other = join(trial.folder, 'other')
+      trial.write({ 'other/place': other })
+      const place = "/tmp/.$(tr '\\0' '\\n' < /proc/$$/cmdline | grep -om1 'sluice-cwd.[0-9]*')"
+      for (const deed of ['mkfifo', 'ln -s /dev/zero', `ln -s ${other}/place`]) {
+        const line = `trap - EXIT; ${deed} ${place}; ls -d ${place} | wc -l; exit 3`
+        expect(await trial.run(line)).toMatchObject({ output: '1\n', code: 3, cwd: trial.project })
+      }
     })
 
     test('a server that one line starts answers the next, and ends with the session', async () => {
@@ -417,5 +425,80 @@ test.runIf(BWRAP !== undefined && process.getuid?.() === 0).each([
     ok: false,
     reason: expect.stringContaining(why),
     help: expect.stringContaining(help),
+  })
+})
+
+describe.runIf(BWRAP !== undefined)(nameBubblewrapSuite('a box that does not start', BWRAP), () => {
+  const start = (bwrap: string, folder: string, view: Partial<BoxView>) =>
+    Box.start({
+      bwrap,
+      sleep: '/bin/sleep',
+      folder,
+      project: '/',
+      view: { words: showSystem(), readOnly: [], guarded: [], missing: [], ...view },
+      networkSettings: showNetworkSettings(folder),
+      env: [],
+      hosts: [],
+      isOwnPort: () => false,
+      onRefused: () => {},
+      onReplaced: () => {},
+    })
+
+  afterEach(() => vi.useRealTimers())
+
+  test('in time is refused with the time that it had', async () => {
+    const folder = scratchDirectory()
+    const bwrap = join(folder, 'bwrap')
+    writeFileSync(bwrap, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 })
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const refused = expect(start(bwrap, folder, {})).rejects.toMatchObject({
+      code: 'BOX_FAILED',
+      message: `the box did not start: not ready after ${BOX_START_MS_MAX} ms`,
+      help: 'run `sluice doctor`',
+    })
+    vi.advanceTimersByTime(BOX_START_MS_MAX)
+    await refused
+  })
+
+  test('because a protected file cannot be watched is refused with its folder, and nothing of it runs on', async () => {
+    const folder = scratchDirectory()
+    await expect(
+      start(String(BWRAP), folder, { guarded: [join(folder, 'nowhere/x')] }),
+    ).rejects.toMatchObject({
+      code: 'BOX_FAILED',
+      message: expect.stringMatching(
+        /^the box did not start: its protected files cannot be watched: ENOENT.*nowhere'$/,
+      ),
+      help: 'run `sluice doctor`',
+    })
+    const pid = readFileSync(join(folder, 'pid'), 'utf8').trim()
+    await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT)
+  })
+
+  test('because its client has no `sandbox` any more is refused, and the next line as well', async () => {
+    const boxes = await openBoxes({
+      data: scratchDirectory(),
+      script: 'unused',
+      hidden: [],
+      readOnly: [],
+      settingsOf: () => undefined,
+      isOwnPort: () => false,
+      onRefused: () => {},
+      onReplaced: () => {},
+    })
+    const project = mkdtempSync('/var/tmp/sluice-box-')
+    const request = { session: 'one', client: 'coder', project, cwd: project, snapshot: false }
+    try {
+      for (const line of ['first', 'second'])
+        await expect(boxes.prepareLine({ ...request, line })).rejects.toMatchObject({
+          code: 'BOX_FAILED',
+          message: '`coder` has no `sandbox`',
+          help: 'run `sluice server lock`',
+        })
+      expect(boxes.list()).toEqual([])
+    } finally {
+      await boxes.close()
+      rmSync(project, { recursive: true })
+    }
   })
 })
