@@ -162,6 +162,20 @@ test('a server over HTTP is changed for clients of all servers without a failed 
   await Promise.all([one.close(), two.close()])
 })
 
+test('an edit that adds a part of the gate says that the gate has to be restarted', async () => {
+  const { command } = fixture('echo')
+  const gate = await serveGate({ servers: { steady: { command } } })
+  edit(gate, { steady: { command }, agents: { builtin: 'agents' } })
+  const status = () => sluiceJson(['status', ...at(gate)])
+  await until(async () => (await status()).pendingServers?.length === 1)
+  const todo = 'restart the gate, it is a part of it'
+  expect((await status()).why).toContain(todo)
+  for (const line of [['status'], ['server', 'list']])
+    expect((await sluice([...line, ...at(gate)])).stdout).toContain(todo)
+  expect(gate.log).toContain(todo)
+  expect(gate.log).not.toContain('server accept')
+})
+
 test('hostile edits of sluice.yaml: nothing is started before a person has seen it', async () => {
   const { command } = fixture('echo')
   const gate = await serveGate({ servers: { steady: { command }, other: { command } } })

@@ -208,9 +208,9 @@ function findServers(options: ConfigOptions, output: Output): ServersPlace {
 
 function printServers({ servers, pending, why }: ServerList, output: Output): void {
   for (const { name, entry } of servers) output.line(`${printable(name)}: ${describe(entry)}`)
-  for (const { name, how, entry } of pending)
+  for (const { name, how, entry, help } of pending)
     output.line(
-      `${output.paint('yellow', 'waits')} ${printable(name)} (${how}): ${describe(entry)}; \`sluice server accept ${name}\``,
+      `${output.paint('yellow', 'waits')} ${printable(name)} (${how}): ${describe(entry)}; ${printable(help)}`,
     )
   if (why?.startsWith('the servers are as they were')) output.remark(`warning: ${printable(why)}`)
 }

@@ -141,9 +141,9 @@ function printRunning(status: GateStatus, output: Output): void {
       `box ${box} of ${printable(client)}: ${printable(project)}, ${plural(processes, 'process', 'processes')}${refused}${undo}`,
     )
   }
-  for (const { name, how } of pendingServers)
+  for (const { name, how, help } of pendingServers)
     output.line(
-      `${output.paint('yellow', 'waits')}: server ${printable(name)}, ${how} in sluice.yaml: \`sluice server accept ${printable(name)}\``,
+      `${output.paint('yellow', 'waits')}: server ${printable(name)}, ${how} in sluice.yaml: ${printable(help)}`,
     )
   const open = sessions.filter(({ connections }) => connections > 0)
   for (const { name, principal } of open)

@@ -80,6 +80,8 @@ export interface PendingServerView {
   readonly how: PendingServer['how']
   /** The entry as JSON, without values that may be secret. */
   readonly entry: string
+  /** What a person does to put it in force. */
+  readonly help: string
 }
 
 /** A row of `GET /api/tools`. */
@@ -310,9 +312,10 @@ function countByServer(tools: readonly { readonly server: string }[]): ReadonlyM
 }
 
 function pendingViews({ servers }: AdminParts): PendingServerView[] {
-  return servers.pending.map(({ name, how, written }) => ({
+  return servers.pending.map(({ name, how, written, help }) => ({
     name,
     how,
+    help,
     entry: JSON.stringify(withoutValues(written)),
   }))
 }

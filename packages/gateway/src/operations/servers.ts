@@ -56,7 +56,7 @@ export interface ListedServer {
   readonly entry: JsonObject
 }
 
-export interface PendingServerView extends Pick<PendingServer, 'name' | 'how' | 'digest'> {
+export interface PendingServerView extends Pick<PendingServer, 'name' | 'how' | 'digest' | 'help'> {
   /** As sluice.yaml has it, whole. */
   readonly entry: JsonObject
   /** The entry in force; absent if the server is new. */
@@ -210,7 +210,7 @@ function previewServer(parts: ServerFile, name: string, written: unknown) {
   const pending = parts.running?.servers.pending.find((one) => one.name === name)
   if (parts.running === undefined || pending === undefined)
     throw new OperationError(`\`${name}\` does not wait`, 'send `entry` to see what it would be')
-  const { name: _, ...view } = toPendingView(pending, parts.running.servers)
+  const { name: _, help: __, ...view } = toPendingView(pending, parts.running.servers)
   return { server: name, ...view }
 }
 
@@ -329,11 +329,11 @@ function listServers({ file, running }: ServerFile): ServerList {
 
 /** Whole, with the values of its environment: a person decides by it what is started. */
 function toPendingView(
-  { name, how, written, digest }: PendingServer,
+  { name, how, written, digest, help }: PendingServer,
   servers: Servers,
 ): PendingServerView {
   const before = servers.writtenOf(name)
-  return { name, how, entry: written, digest, ...(before === undefined ? {} : { before }) }
+  return { name, how, entry: written, digest, help, ...(before === undefined ? {} : { before }) }
 }
 
 function parse({ parse: read }: ServerFile, text: string): GateConfig {

@@ -49,7 +49,7 @@ export interface GateStatus extends PeopleList {
   readonly servers: readonly ServerStatus[]
   readonly sessions: readonly ListedSession[]
   /** Servers of sluice.yaml that wait for a person. */
-  readonly pendingServers: readonly Pick<PendingServer, 'name' | 'how'>[]
+  readonly pendingServers: readonly Pick<PendingServer, 'name' | 'how' | 'help'>[]
   readonly ledger: LedgerStatus
   /** The boxes of coding sessions that run. */
   readonly boxes: readonly BoxState[]
@@ -195,7 +195,7 @@ function describeGate(parts: CommandParts): GateStatus {
       ...unservedOf(gate.notes.unservedBy(name)),
     })),
     sessions: gate.sessions.list().map(toSessionView),
-    pendingServers: parts.servers.pending.map(({ name, how }) => ({ name, how })),
+    pendingServers: parts.servers.pending.map(({ name, how, help }) => ({ name, how, help })),
     ledger: { state: ledger.state, records: seq, commits, open, kept },
   }
 }

@@ -29,6 +29,8 @@ export interface PendingServer {
   readonly written: JsonObject
   /** Of what would be started or reached, variables filled in. */
   readonly digest: string
+  /** What a person does to put it in force. */
+  readonly help: string
 }
 
 export interface ServersOptions extends Omit<StateOptions, 'store'> {
@@ -100,7 +102,7 @@ export class Servers {
     const names = this.pending.map(({ name }) => `\`${name}\``)
     if (names.length === 0) return ''
     const [first] = this.pending
-    return `sluice.yaml changes ${names.join(', ')}, which waits for \`sluice server accept ${first?.name}\``
+    return `sluice.yaml changes ${names.join(', ')}, not in force yet: ${first?.help}`
   }
 
   /** What sluice.yaml says now; if reading it throws, the error is reported and nothing changes. */
@@ -195,10 +197,12 @@ export class Servers {
     }
     if (this.#pending.get(name)?.digest === digest) return
     const how = current === undefined ? 'added' : 'changed'
-    this.#pending.set(name, { name, how, config, written, digest })
+    const isAcceptable = !needsRestart(config, current)
+    const help = isAcceptable ? `\`sluice server accept ${name}\`` : RESTART_HELP
+    this.#pending.set(name, { name, how, config, written, digest, help })
     log('warn', `sluice.yaml has a server that was ${how}: it waits for a person`, {
       server: name,
-      help: `sluice server accept ${name}`,
+      help,
     })
     void this.record({ how: 'waiting', name, written, digest }).catch(() => {})
   }
@@ -267,8 +271,15 @@ export function digestOfServer(config: ServerConfig): string {
   return `sha256:${hash('sha256', text)}`
 }
 
-/** Throws for a server that is a part of the gate, which it starts once. Only what a client's lines may do can change,
- * which the next box takes. */
+const RESTART_HELP = 'restart the gate, it is a part of it'
+
+/** A part of the gate is started once. Only what a client's lines may do can change, which the next box takes. */
+function needsRestart(config: ServerConfig, before: ServerConfig | undefined): boolean {
+  if (config.builtin === undefined) return false
+  return hookClientOf(config) === undefined || before?.builtin !== config.builtin
+}
+
+/** Throws for a server that comes into force at a start only. */
 export function checkStartable({
   name,
   config,
@@ -278,8 +289,7 @@ export function checkStartable({
   readonly config: ServerConfig
   readonly before: ServerConfig | undefined
 }): void {
-  if (config.builtin === undefined) return
-  if (hookClientOf(config) !== undefined && before?.builtin === config.builtin) return
+  if (!needsRestart(config, before)) return
   throw new OperationError(
     `\`${name}\` has a part of the gate (\`builtin: ${config.builtin}\`)`,
     'it comes with the next start of the gate',

@@ -132,11 +132,11 @@ function Lead({ chosen }: { chosen: string | undefined }): JSX.Element {
 function Warnings({ view }: { view: ServersView }): JSX.Element {
   return (
     <>
-      {view.pending.map(({ name, how, entry }) => (
+      {view.pending.map(({ name, how, entry, help }) => (
         <Notice key={name} kind="warn">
           sluice.yaml has a server that was {how}, <span className="strong">{name}</span>:{' '}
-          <UntrustedText text={entry} className="mono" />. It waits for{' '}
-          <span className="mono">sluice server accept {name}</span> at a terminal.
+          <UntrustedText text={entry} className="mono" />. Not in force yet:{' '}
+          <GateText text={help} />.
         </Notice>
       ))}
       {view.servers.some(({ sandbox }) => sandbox === 'unconfined') && (
