@@ -11,6 +11,11 @@ function toolsOf(...names: string[]) {
   }))
 }
 
+test('without any tool it says how agents reach tools', () => {
+  expect(() => grantTools(['shop/*'], [])).toThrow(/through a gate with `builtin: agents`/)
+  expect(() => grantTools(['bank/*'], toolsOf('a'))).toThrow(/of tools you may see/)
+})
+
 test('two tools that a model would know by one name are refused, not one of them left out', () => {
   const long = 'x'.repeat(64)
   for (const [first = '', second = ''] of [

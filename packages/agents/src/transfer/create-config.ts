@@ -237,7 +237,9 @@ export function grantTools(
     if (matches.length === 0)
       throw new AgentError(
         'TOOL_UNKNOWN',
-        `\`${pattern}\` gives no tool: write \`<server>/<tool>\` or \`<server>/*\` of tools you may see`,
+        available.length === 0
+          ? `\`${pattern}\` gives no tool: there are none here; agents reach tools through a gate with \`builtin: agents\` in its sluice.yaml`
+          : `\`${pattern}\` gives no tool: write \`<server>/<tool>\` or \`<server>/*\` of tools you may see`,
       )
     for (const each of matches) {
       const tool = toGranted(each)
