@@ -2,7 +2,8 @@
 // little, and Ctrl-C leaves nothing behind.
 
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +11,16 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
 import { throughGate } from '../support/real-client.ts'
-import { NODE, RunningGate, SLUICE } from '../support/start-gate.ts'
+import { sluice } from '../support/run-sluice.ts'
+import {
+  endGates,
+  fixture,
+  NODE,
+  published,
+  RunningGate,
+  SLUICE,
+  startGate,
+} from '../support/start-gate.ts'
 
 /** Rejects if the exit code is not 0. */
 const execute = promisify(execFile)
@@ -65,6 +75,31 @@ test('npm start', async () => {
   }
   // The demonstration waits for approvals that nobody gives.
 }, 300_000)
+
+test('the demonstration leaves another gate alone, and says what is there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-other-'))
+  const other = createServer((_request, response) => response.writeHead(200).end('<html>'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as { port: number }
+  const demo = (url: string) => sluice(['demo', '--url', url])
+  try {
+    const gate = await startGate({ servers: { filesystem: published('filesystem', folder) } })
+    const elsewhere = await startGate({ servers: { echo: fixture('echo') } })
+    for (const { url } of [gate, elsewhere]) {
+      const said = `another gate answers at ${url}, not that of \`npm start\``
+      expect(await demo(url)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
+    }
+    expect(readdirSync(folder)).toEqual([])
+    const url = `http://127.0.0.1:${port}`
+    expect((await demo(url)).stderr).toContain(`another program answers at ${url}`)
+    await new Promise((resolve) => other.close(resolve))
+    expect((await demo(url)).stderr).toContain(`no gate answers at ${url}`)
+  } finally {
+    other.close()
+    await endGates()
+    rmSync(folder, { recursive: true })
+  }
+})
 
 /** Ten scenes, each as meant, by a rule that stands in the policy. */
 function expectDemo({ stdout }: { readonly stdout: string }): void {

@@ -43,6 +43,8 @@ Examples:
   npm start            in one terminal of a clone
   sluice demo          in another`
 
+/** Where `npm start` has the files of its server. */
+const DEMO_FOLDER = /\/\S*sluice-demo-\w+\/workspace/
 const TEXT_LENGTH_SHOWN = 300
 const AGENT_WAIT_MS = 30_000
 /** One more than examples/demo/policy.yaml allows in a minute. */
@@ -66,16 +68,30 @@ export const add = defineCommand({
 })
 
 async function* play(url: string): AsyncGenerator<Scene> {
-  const allowed = await (await DemoClient.open(`${url}/mcp/filesystem`)).call(
-    'list_allowed_directories',
-  )
-  const [folder = ''] = /\/\S+/.exec(textOf(allowed)) ?? []
+  const folder = await findDemoFolder(url)
   // Its call waits 25 s for a person: the other scenes are played meanwhile.
   const order = obeyOrder(url, folder)
   order.catch(() => undefined)
   yield* playCalls(url, folder)
   yield* playAgent(url)
   yield await order
+}
+
+/** Other gates may have a server `filesystem` too: its files are changed only if it is that of the demonstration. */
+async function findDemoFolder(url: string): Promise<string> {
+  const files = await DemoClient.open(`${url}/mcp/filesystem`)
+  const allowed = await files.call('list_allowed_directories')
+  const [folder = ''] = DEMO_FOLDER.exec(textOf(allowed)) ?? []
+  if (folder === '') throw notTheDemo(url, 'another gate')
+  return folder
+}
+
+function notTheDemo(url: string, what: string): CliError {
+  return new CliError(
+    'CLI_START',
+    `${what} answers at ${url}, not that of \`npm start\``,
+    'run `npm start -- --port 7500` in another terminal, then `sluice demo --url http://127.0.0.1:7500`',
+  )
 }
 
 async function* playCalls(url: string, folder: string): AsyncGenerator<Scene> {
@@ -230,10 +246,17 @@ class DemoClient {
     const send = openHttpRpc({ url })
     const clientInfo = { name: 'sluice-demo', version: '1' }
     const first = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
-    await send('initialize', first, true).catch(() => {
+    await send('initialize', first, true).catch((error: Error) => {
+      const { origin } = new URL(url)
+      // What was answered, if anything was.
+      if (error.cause === undefined)
+        throw notTheDemo(
+          origin,
+          /^HTTP 40[14]/.test(error.message) ? 'another gate' : 'another program',
+        )
       throw new CliError(
         'CLI_START',
-        `no gate answers at ${url}`,
+        `no gate answers at ${origin}`,
         'run `npm start` in another terminal first',
       )
     })
