@@ -450,13 +450,11 @@ describe('run_code', () => {
       expect(server.held.length).toBe(before + 2)
       expect(lines(log).map(({ name: tool }) => tool)).toEqual(['write', 'slow'])
       const history = await own.steps.history('me', id, 1, null)
-      const waits = history.filter(({ kind }) => kind === 'waiting').map(({ event }) => event.on)
+      const waits = history.flatMap(({ event }) => (event.kind === 'waiting' ? [event.on] : []))
       expect(waits.at(0)).toContain('count/write')
       expect(waits.at(-1)).toBe('')
-      const ended = history.find(({ kind }) => kind === 'code')
-      expect(String(ended?.event.content)).toContain(
-        '["write {\\"fate\\":\\"hold\\",\\"n\\":1}","no","slow {}"]',
-      )
+      const [ended] = history.flatMap(({ event }) => (event.kind === 'code' ? [event.content] : []))
+      expect(ended).toContain('["write {\\"fate\\":\\"hold\\",\\"n\\":1}","no","slow {}"]')
       await own.close()
     },
   )

@@ -7,6 +7,8 @@ import { parseSync } from 'vite'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
 
+const COMMENT = /^\s*(?:\/\/|\/?\*)/
+
 type SyntaxNode = { readonly type: string; readonly start: number; readonly [key: string]: unknown }
 
 const files = globSync('packages/*/{src,page/src}/**/*.{ts,tsx}', { cwd: ROOT })
@@ -30,6 +32,30 @@ test('exported types, parameters and members are not taken from what a function 
       .map((node) => `${path}:${findLine(text, node)} has ReturnType<typeof …>: write the type`),
   )
   expect(wrong).toEqual([])
+})
+
+/** A cast that the compiler does not check at all: `as never`, or `as unknown as` another type. */
+const UNCHECKED = /\bas (?:never\b|unknown as\b)/
+
+test('values are not cast past the compiler, but for a list that only shrinks', () => {
+  const listed = JSON.parse(readFileSync(join(ROOT, 'test/layout/casts.json'), 'utf8')) as Record<
+    string,
+    number
+  >
+  const counted = new Map(
+    files.flatMap(({ path, text }) => {
+      const casts = text.split('\n').filter((line) => UNCHECKED.test(line) && !COMMENT.test(line))
+      return casts.length === 0 ? [] : [[path, casts.length] as const]
+    }),
+  )
+  expect([
+    ...[...counted]
+      .filter(([path, casts]) => casts > (listed[path] ?? 0))
+      .map(([path, casts]) => `${path} has ${casts} unchecked casts: write the type, or a reader`),
+    ...Object.entries(listed)
+      .filter(([path, casts]) => casts !== (counted.get(path) ?? 0))
+      .map(([path]) => `${path} has fewer: set ${counted.get(path) ?? 'no entry'} in casts.json`),
+  ]).toEqual([])
 })
 
 /** The declarations of a file that others can import, also by a list `export { … }`. */

@@ -82,9 +82,8 @@ async function countPrompts(agent: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (let from = 1; ; ) {
     const page = await steps.history('me', agent, from, null)
-    for (const { kind, event } of page)
-      if (kind === 'prompt')
-        counts.set(String(event.input), (counts.get(String(event.input)) ?? 0) + 1)
+    for (const { event } of page)
+      if (event.kind === 'prompt') counts.set(event.input, (counts.get(event.input) ?? 0) + 1)
     const last = page.at(-1)
     if (last === undefined) return counts
     from = last.seq + 1

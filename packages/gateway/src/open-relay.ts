@@ -273,7 +273,7 @@ export class RelayOpener {
       pendingOf: (tool) => markObserved(pins.pendingOf(tool), parts.policy()),
       leavesOut: (tool) =>
         unusable.has(tool, generation, parts.log) ||
-        (!isToolFor('model', tool.definition as never) && !parts.hasApps()),
+        (!isToolFor('model', tool.definition) && !parts.hasApps()),
       onLimit: (why) => notes.limitMet(server, why),
       pins,
     })

@@ -1,7 +1,7 @@
 // A draft as YAML text. The `yaml` library does the quoting; comments are cleaned first, since a
 // line break in one would let a foreign document write rules of its own into ours.
 
-import { Document, isCollection, isMap, isPair, type Scalar, type YAMLMap } from 'yaml'
+import { Document, isCollection, isMap, isPair, type Scalar } from 'yaml'
 import type { DraftRule, ImportDraft, ImportLimit, RuleBody } from './draft.ts'
 
 export function emitDocument({ comments, tools, guardrails }: ImportDraft): string {
@@ -18,8 +18,8 @@ export function emitDocument({ comments, tools, guardrails }: ImportDraft): stri
     guardrails: guardrails.length > 0 ? named : undefined,
   })
   document.commentBefore = commentText(comments)
-  const root = document.contents as unknown as YAMLMap<Scalar, unknown>
-  for (const { key } of root.items)
+  const root: unknown = document.contents
+  for (const { key } of isMap<Scalar>(root) ? root.items : [])
     if (key.value === 'default') key.commentBefore = ' every other server stays shut'
   decorate(document.get('tools'), tools)
   decorate(document.get('guardrails'), guardrails)

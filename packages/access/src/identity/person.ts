@@ -13,7 +13,8 @@ export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 /** How the person was authenticated. `client` is the caller's own claim, unverified. */
-export type ProofMethod = 'passkey' | 'pin' | 'token' | 'oauth' | 'client'
+export const PROOFS = ['passkey', 'pin', 'token', 'oauth', 'client'] as const
+export type ProofMethod = (typeof PROOFS)[number]
 
 export interface Person {
   /** Recorded in the ledger with the decision. */

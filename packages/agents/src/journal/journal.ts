@@ -20,7 +20,7 @@ import type { TakenLease } from './leases.ts'
 import { UsageTable } from './model-usage.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
 import { OpenWork } from './open-work.ts'
-import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
+import { readAgent, readEvent, readFamily, type SqlRow } from './read-rows.ts'
 import { keepRemovedFamily } from './removed-families.ts'
 import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
 import { Schedules } from './schedules.ts'
@@ -187,14 +187,14 @@ export class Journal implements EventJournal, StepTables {
     if (known !== undefined) return known
     const row = this.get('SELECT * FROM agents WHERE id = $1', id)
     if (row === undefined) return undefined
-    const agent = toAgent(row)
+    const agent = readAgent(row)
     // Another gate changes the rows of its families without this one being told.
     if (this.isOwn(agent.family)) this.#agents.set(id, agent)
     return agent
   }
 
   agents(owner: string, { state, after, limit, family }: AgentPageQuery): AgentRow[] {
-    return this.all(AGENT_PAGE, owner, after, state, family, limit).map(toAgent)
+    return this.all(AGENT_PAGE, owner, after, state, family, limit).map(readAgent)
   }
 
   /** Counted once and then cached: counting rows would make a create slower with each agent. */
@@ -210,7 +210,7 @@ export class Journal implements EventJournal, StepTables {
   family(family: number): FamilyRow {
     const known = this.#families.get(family)
     if (known !== undefined) return known
-    const row = toFamily(this.get('SELECT * FROM families WHERE family = $1', family) ?? {})
+    const row = readFamily(this.get('SELECT * FROM families WHERE family = $1', family) ?? {})
     if (this.isOwn(family)) this.#families.set(family, row)
     return row
   }
@@ -329,7 +329,7 @@ export class Journal implements EventJournal, StepTables {
       key,
       after,
       until,
-    ).map((row) => row as unknown as EventRow)
+    ).map(readEvent)
   }
 
   /** The last event of the page that begins at `from`; a page has at least one. */

@@ -6,7 +6,7 @@ import type { Effect, RunEnd } from '../guest/protocol.ts'
 import { ROWS_KEPT_MAX } from '../shared/limits.ts'
 import type { InsertedRun, OpenWorkTables } from './commit-step.ts'
 import type { AgentDatabase } from './database.ts'
-import { toRun } from './read-rows.ts'
+import { readEffect, readRun } from './read-rows.ts'
 import type { EffectRow, RunRow } from './rows.ts'
 
 const RUN = 'WHERE agent = $1 AND run = $2'
@@ -98,7 +98,7 @@ export class OpenWork implements OpenWorkTables {
     const sql =
       'SELECT * FROM runs WHERE agent = $1 AND (CAST($2 AS TEXT) IS NULL OR run = $2) ORDER BY run DESC LIMIT 1'
     const row = this.#database.get(sql, key, runId)
-    return row && toRun(row)
+    return row && readRun(row)
   }
 
   openWork(key: number): OpenAgentWork {
@@ -119,7 +119,7 @@ export class OpenWork implements OpenWorkTables {
   findRunByRequest(key: number, request: string): RunRow | undefined {
     const sql = 'SELECT * FROM runs WHERE agent = $1 AND request = $2'
     const row = this.#database.get(sql, key, request)
-    return row && toRun(row)
+    return row && readRun(row)
   }
 
   insertEffect(key: number, effect: Effect): void {
@@ -175,14 +175,7 @@ export class OpenWork implements OpenWorkTables {
         `SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket
          FROM effects e JOIN agents a ON a.agent = e.agent WHERE ${own} ORDER BY e.agent, e.effect`,
       )
-      .map((row) => ({
-        agent: String(row.id),
-        id: String(row.effect),
-        kind: row.kind as EffectRow['kind'],
-        body: String(row.body),
-        startedAt: row.started_at === null ? null : Number(row.started_at),
-        ticket: row.ticket === null ? null : String(row.ticket),
-      }))
+      .map(readEffect)
   }
 
   /** Those of one commit are one row. */

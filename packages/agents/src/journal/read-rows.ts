@@ -2,9 +2,18 @@
 // damage, and is reported as such. Called by journal.ts and operations.ts.
 
 import { zstdDecompressSync } from 'node:zlib'
-import type { Limits, Price, Summary } from '../guest/protocol.ts'
+import {
+  BYTES,
+  column,
+  createRowReader,
+  json,
+  NUMBER,
+  nullable,
+  oneOf,
+  TEXT,
+} from '@sluice/ledger/store/read-row'
 import { AgentError } from '../shared/errors.ts'
-import type { AgentRow, FamilyRow, HostStop, RunRow } from './rows.ts'
+import type { AgentRow, EffectRow, EventRow, FamilyRow, RunRow } from './rows.ts'
 
 export type SqlRow = Record<string, unknown>
 
@@ -12,57 +21,84 @@ const MEMORY_BYTES_MAX = 128 * 1_048_576
 /** What is unpacked at once: most memories at rest fit. */
 const UNPACK_CHUNK_BYTES = 262_144
 
-export function toAgent(row: SqlRow): AgentRow {
-  return {
-    key: Number(row.agent),
-    id: String(row.id),
-    owner: String(row.owner),
-    family: Number(row.family),
-    depth: Number(row.depth),
-    image: String(row.image),
-    createdAt: Number(row.created_at),
-    seq: Number(row.seq),
-    asked: parseColumnJson(row.asked) as Record<string, unknown>,
-    model: String(row.model),
-    price: parseColumnJson(row.price) as Price | null,
-    template: row.template === null ? null : String(row.template),
-    grants: parseColumnJson(row.grants) as string[],
-    state: row.state as AgentRow['state'],
-    summary: parseColumnJson(row.summary) as Summary,
-    hostStop: row.host_stop === null ? null : (parseColumnJson(row.host_stop) as HostStop),
-    pausedAt: row.paused_at === null ? null : Number(row.paused_at),
-  }
-}
+const STATES: readonly AgentRow['state'][] = ['idle', 'running', 'waiting', 'stopped', 'paused']
+const EFFECT_KINDS: readonly EffectRow['kind'][] = ['model', 'compact', 'tool', 'code']
 
-export function toFamily(row: SqlRow): FamilyRow {
-  return {
-    turns: Number(row.turns),
-    tokens: Number(row.tokens),
-    costMicros: Number(row.cost_micros),
-    calls: Number(row.calls),
-    members: Number(row.members),
-    limits: parseColumnJson(row.limits) as Limits,
-    price: parseColumnJson(row.price) as Price | null,
-    labels: parseColumnJson(row.labels) as string[],
-  }
-}
+/** What a row that cannot be read is to callers: the journal is damaged. */
+const toDamage = (why: string): AgentError =>
+  new AgentError('AGENT_DAMAGED', `agents.db is damaged: ${why}`)
 
-export function toRun(row: Record<string, unknown>): RunRow {
-  return {
-    runId: String(row.run),
-    request: row.request === null ? null : String(row.request),
-    startedAt: Number(row.started_at),
-    result: row.result === null ? null : JSON.parse(String(row.result)),
-  }
-}
+export const readAgent = createRowReader<AgentRow>(
+  {
+    key: column('agent', NUMBER),
+    id: TEXT,
+    owner: TEXT,
+    family: NUMBER,
+    depth: NUMBER,
+    image: TEXT,
+    createdAt: column('created_at', NUMBER),
+    seq: NUMBER,
+    asked: json(),
+    model: TEXT,
+    price: json(),
+    template: nullable(TEXT),
+    grants: json(),
+    state: oneOf(STATES),
+    summary: json(),
+    hostStop: column('host_stop', nullable(json())),
+    pausedAt: column('paused_at', nullable(NUMBER)),
+  },
+  toDamage,
+)
 
-function parseColumnJson(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch (error) {
-    throw new AgentError('AGENT_DAMAGED', 'a row of agents.db is damaged', error)
-  }
-}
+export const readFamily = createRowReader<FamilyRow>(
+  {
+    turns: NUMBER,
+    tokens: NUMBER,
+    costMicros: column('cost_micros', NUMBER),
+    calls: NUMBER,
+    members: NUMBER,
+    limits: json(),
+    price: json(),
+    labels: json(),
+  },
+  toDamage,
+)
+
+export const readRun = createRowReader<RunRow>(
+  {
+    runId: column('run', TEXT),
+    request: nullable(TEXT),
+    startedAt: column('started_at', NUMBER),
+    result: nullable(json()),
+  },
+  toDamage,
+)
+
+export const readEvent = createRowReader<EventRow>(
+  {
+    seq: NUMBER,
+    at: NUMBER,
+    kind: TEXT,
+    turn: NUMBER,
+    event: TEXT,
+    bytes: nullable(BYTES),
+    answer: nullable(BYTES),
+  },
+  toDamage,
+)
+
+export const readEffect = createRowReader<EffectRow>(
+  {
+    agent: column('id', TEXT),
+    id: column('effect', TEXT),
+    kind: oneOf(EFFECT_KINDS),
+    body: TEXT,
+    startedAt: column('started_at', nullable(NUMBER)),
+    ticket: nullable(TEXT),
+  },
+  toDamage,
+)
 
 export function unpack(bytes: Uint8Array): Buffer {
   try {

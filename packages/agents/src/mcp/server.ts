@@ -10,6 +10,7 @@ import {
   SdkError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { JsonObject } from '@sluice/policy/values/json'
 import { CLIENT_GONE, type SessionLabels } from '@sluice/protocol/agent-calls'
 import { z } from 'zod'
 import type { ProgressListener } from '../runs/run-watch.ts'
@@ -101,15 +102,15 @@ export type ToolCallResult = {
 }
 
 /** A definition as `tools/list` has it. */
-export interface ListedAgentTool {
+export type ListedAgentTool = {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly inputSchema: z.core.JSONSchema.BaseSchema
+  readonly inputSchema: JsonObject
   readonly annotations: AgentToolAnnotations
 }
 
-interface AgentToolAnnotations {
+type AgentToolAnnotations = {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
   readonly openWorldHint: boolean
@@ -233,7 +234,8 @@ export function listAgentTools(): ListedAgentTool[] {
     name,
     title,
     description,
-    inputSchema: z.toJSONSchema(input, { io: 'input' }),
+    // As it is sent: the type of the library has members that are no JSON.
+    inputSchema: JSON.parse(JSON.stringify(z.toJSONSchema(input, { io: 'input' }))),
     annotations: annotationsOf(category),
   }))
 }

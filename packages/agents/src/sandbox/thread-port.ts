@@ -20,7 +20,7 @@ interface HandlerResult {
 }
 
 /** A promise only if the request has to wait for something: the next request waits with it. */
-type Handle = (body: never) => HandlerResult | Promise<HandlerResult>
+type Handle<Body> = (body: Body) => HandlerResult | Promise<HandlerResult>
 
 /** What the thread was started with. */
 export function threadData<Data>(): Data {
@@ -34,7 +34,10 @@ export interface ServeOptions {
   readonly timeoutMs?: number
 }
 
-export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = {}): void {
+export function serveThread<Body>(
+  handle: Handle<Body>,
+  { rest, timeoutMs }: ServeOptions = {},
+): void {
   const { watch, bell } = workerData as ThreadStart
   const port = parentPort as MessagePort
   watchCalls(watch)
@@ -49,7 +52,7 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
     watch[WATCH.request] = id
     if (timeoutMs !== undefined) watch[WATCH.wallUntilMs] = readMonotonicMs() + timeoutMs
     try {
-      const handled = handle(body as never)
+      const handled = handle(body as Body)
       send(id, handled instanceof Promise ? await handled : handled)
     } catch (error) {
       fail(id, error)

@@ -10,7 +10,7 @@ import { readMonotonicMs } from './monotonic-clock.ts'
 
 interface PendingThreadRequest {
   readonly body: unknown
-  readonly resolve: (value: never) => void
+  readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
 
@@ -70,14 +70,16 @@ export class Thread {
     if (this.#closed) return Promise.reject(createEndError('it was closed'))
     const id = this.#next
     this.#next += 1
-    return new Promise<Answer>((resolve, reject) => {
+    const reply = new Promise<unknown>((resolve, reject) => {
       // First: what cannot be cloned throws here, before it is registered as pending.
       this.#post({ id, body })
-      this.#waiting.set(id, { body, resolve: resolve as (value: never) => void, reject })
+      this.#waiting.set(id, { body, resolve, reject })
       this.#timer ??= setInterval(() => this.#look(), WATCHDOG_INTERVAL_MS)
       // A request is pending: the process stays alive until it is answered.
       if (this.#waiting.size === 1) this.#timer.ref()
     })
+    // What a request is answered with is known to those who send it: a thread has handlers of its own.
+    return reply as Promise<Answer>
   }
 
   async close(): Promise<void> {
@@ -127,7 +129,7 @@ export class Thread {
     this.#waiting.delete(id)
     // Stops when nothing is pending: one timer per request would cost more.
     if (this.#waiting.size === 0) this.#timer?.unref()
-    if (error === undefined) waiting.resolve(value as never)
+    if (error === undefined) waiting.resolve(value)
     else waiting.reject(this.#toError(error))
   }
 

@@ -22,12 +22,12 @@ interface Api {
   readonly Instance: new (module: WasmModule, imports: WasmImports) => { readonly exports: unknown }
 }
 
-const { Module, Instance } = (globalThis as unknown as { WebAssembly: Api }).WebAssembly
+declare const WebAssembly: Api
 
 export function compile(bytes: Uint8Array): WasmModule {
-  return new Module(bytes)
+  return new WebAssembly.Module(bytes)
 }
 
 export function instantiate<Exports>(module: WasmModule, imports: WasmImports): Exports {
-  return new Instance(module, imports).exports as Exports
+  return new WebAssembly.Instance(module, imports).exports as Exports
 }

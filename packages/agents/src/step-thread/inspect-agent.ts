@@ -8,7 +8,7 @@ import type {
   PortableAgent,
   Summary,
 } from '../guest/protocol.ts'
-import { toAgent } from '../journal/read-rows.ts'
+import { readAgent } from '../journal/read-rows.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import type { GuestAnswer } from '../sandbox/instance.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -71,7 +71,7 @@ const LIST_ALL = `SELECT a.*,
 
 export function listAllAgents({ journal }: Stepper, limit: number): ListedAgent[] {
   return journal.all(LIST_ALL, limit).map((row) => ({
-    ...toAgent(row),
+    ...readAgent(row),
     task: typeof row.task === 'string' ? row.task : null,
     lastAt: Number(row.last_at ?? row.created_at),
   }))

@@ -1,5 +1,6 @@
 // Results of operations of the step thread: plain data that crosses between the threads.
 
+import type { JournalEvent } from '../guest/protocol.ts'
 import type { HostUsage } from '../journal/family-limits.ts'
 import type { ModelTotals } from '../journal/model-usage.ts'
 import type { AgentRow, HostStop, RunRow } from '../journal/rows.ts'
@@ -40,7 +41,7 @@ export interface HistoryEntry {
   readonly at: number
   readonly kind: string
   readonly turn: number
-  readonly event: Readonly<Record<string, unknown>>
+  readonly event: JournalEvent
 }
 
 export interface ModelUsageReport {

@@ -7,7 +7,7 @@ import { findHostStop } from '../journal/family-limits.ts'
 import type { TakenLease } from '../journal/leases.ts'
 import type { SpentUsage, UsageRange } from '../journal/model-usage.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
-import { toAgent } from '../journal/read-rows.ts'
+import { readAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import type { NewSchedule, ScheduleRow, ScheduleStep } from '../journal/schedules.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -346,7 +346,7 @@ export class Operations extends OwnerOperations {
   due(untilMs: number): AgentRow[] {
     const { database } = this.#stepper.journal
     const sql = `SELECT * FROM agents a WHERE wake_at <= $1 AND ${database.own} ORDER BY wake_at LIMIT 100`
-    return database.all(sql, untilMs).map(toAgent)
+    return database.all(sql, untilMs).map(readAgent)
   }
 
   /** A time limit that could not be delivered to its agent is tried again later. */

@@ -23,15 +23,15 @@ const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
 
 /** What the text of an answer has: the whole of it, unless the tool says less there. */
 export function textOf(name: string, answer: object): string {
-  return JSON.stringify(entryOf(name).inText?.(answer as never) ?? answer)
+  return JSON.stringify(entryOf(name).inText?.(answer) ?? answer)
 }
 
 export async function callTool(name: string, args: object, setting: ToolSetting): Promise<object> {
-  const input = readArguments(name, args)
+  const input = readArguments<object>(name, args)
   return withLabelFlow(name, input, setting, (labelled) => entryOf(name).run(input, labelled))
 }
 
-export function readArguments<Input = never>(name: string, args: object): Input {
+export function readArguments<Input = unknown>(name: string, args: object): Input {
   return parseInput(entryOf(name).input, args) as Input
 }
 

@@ -145,7 +145,7 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
         agent: agentView(agent),
         usage: usageView(agent.summary.usage),
         state: {
-          messages: [...system, ...page.value.messages] as never,
+          messages: [...system, ...page.value.messages],
           turn_count: value.turnCount,
           stopped: value.stop !== null || held !== null,
           config: { ...value.config },

@@ -30,9 +30,10 @@ export interface ToolEntry {
   readonly category: ToolCategory
   readonly input: z.ZodObject
   readonly output: z.ZodObject
-  run(input: never, setting: ToolSetting): Promise<object>
+  /** `input` has been checked against the shape. */
+  readonly run: (input: unknown, setting: ToolSetting) => Promise<object>
   /** What the text of the answer has, if it is less than the structured content. */
-  readonly inText?: (answer: never) => object
+  readonly inText?: (answer: unknown) => object
 }
 
 interface TypedTool<Input extends z.ZodObject, Output extends z.ZodObject>
@@ -47,7 +48,12 @@ interface TypedTool<Input extends z.ZodObject, Output extends z.ZodObject>
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   entry: TypedTool<Input, Output>,
 ): ToolEntry {
-  return entry as ToolEntry
+  const { run, inText, ...described } = entry
+  return {
+    ...described,
+    run: (input, setting) => run(input as z.infer<Input>, setting),
+    ...(inText && { inText: (answer: unknown) => inText(answer as z.input<Output>) }),
+  }
 }
 
 export const text = z.string()

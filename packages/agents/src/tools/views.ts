@@ -233,7 +233,7 @@ export function historyView(
     at: new Date(at).toISOString(),
     kind,
     turn,
-    ...detail(event as unknown as JournalEvent, price, (text) => truncate(text, lengthMax)),
+    ...detail(event, price, (text) => truncate(text, lengthMax)),
   }
 }
 

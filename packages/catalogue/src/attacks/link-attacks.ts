@@ -57,7 +57,7 @@ export function linkAttacks(
   neighbours: readonly ToolDefinition[] = [],
 ): LinkedAttack[] {
   const names = argumentsOf(definition)
-  const { findings } = inspectDefinition(definition as never)
+  const { findings } = inspectDefinition(definition)
   const target = { definition, account, neighbours, names, findings }
   return ATTACKS.flatMap((attack) => {
     if (!attack.access.includes(account.category)) return []

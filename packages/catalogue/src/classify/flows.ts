@@ -18,7 +18,7 @@ export type DataDestination = 'nothing' | 'inside' | 'outside'
  * const { reads, sends }: Flows = assessTool(definition).flows
  * ```
  */
-export interface Flows {
+export type Flows = {
   /** Whose data its results may have. */
   readonly reads: readonly DataSource[]
   /** How far its arguments go. */

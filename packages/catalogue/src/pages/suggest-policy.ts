@@ -137,7 +137,7 @@ function reasonFor(
   definition: ToolDefinition,
   assessment: ToolAssessment,
 ): { action: OwnAction; reason: string; when?: string } | undefined {
-  const { severity, findings } = inspectDefinition(definition as never)
+  const { severity, findings } = inspectDefinition(definition)
   const worst = findings[0]?.kind ?? ''
   if (severity === 'refuse' || severity === 'hold')
     return { action: 'hide', reason: `its definition: ${worst}` }

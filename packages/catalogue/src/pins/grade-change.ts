@@ -70,7 +70,7 @@ interface FoundChange {
  * ```
  */
 export function gradeChange(before: ToolDefinition, after: ToolDefinition): ChangeGrade {
-  const found = [...findChanges(before as unknown as JsonValue, after as unknown as JsonValue)]
+  const found = [...findChanges(before, after)]
   const contract = found.filter(({ isWords }) => !isWords)
   const words = found.filter(({ isWords }) => isWords)
   // The contract first: a server chooses how many words change in front of it.
@@ -83,7 +83,7 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
     before: { category: was.category, risk: was.risk },
     after: { category: is.category, risk: is.risk },
   })
-  const { severity, findings } = inspectDefinition(after as unknown as JsonValue)
+  const { severity, findings } = inspectDefinition(after)
   if (severity === 'refuse' || severity === 'hold')
     return graded(false, `the new definition: ${findings[0]?.kind}`)
   const [first] = contract
@@ -92,10 +92,7 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
     return graded(false, `its class changed from ${was.category} to ${is.category}`)
   if (is.unknown && !was.unknown)
     return graded(false, `its class, ${was.category}, is no longer certain`)
-  if (
-    writeCanonicalJson(was.flows as unknown as JsonValue) !==
-    writeCanonicalJson(is.flows as unknown as JsonValue)
-  )
+  if (writeCanonicalJson(was.flows) !== writeCanonicalJson(is.flows))
     return graded(false, 'what it reads or sends changed')
   if (is.category !== 'Read' && is.category !== 'Write')
     return graded(false, `its words changed, and it is ${is.category}`)

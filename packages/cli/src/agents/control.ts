@@ -167,6 +167,7 @@ function defineControl<const All extends Flags = {}>({
     ...definition,
     args: { '<agent>': '' },
     run: async (api, options, output) => {
+      // Of a table that is not known yet the compiler derives no options.
       const states = await work(api, options as never)
       const agents = states.map(({ id, state }) => ({ id, state }))
       output.value({ success: true, agents })

@@ -108,8 +108,11 @@ export function defineAgentsCommand<const Args extends Flags = {}, const All ext
   return defineCommand({
     ...definition,
     options: { ...AGENTS, ...own },
-    run: (options, output) =>
-      withAgents(options as never, (agents) => run(agents, options as never, output)),
+    run: (options, output) => {
+      // Of two tables that are joined the compiler does not derive the options of each.
+      const all = options as never
+      return withAgents(all, (agents) => run(agents, all, output))
+    },
   })
 }
 

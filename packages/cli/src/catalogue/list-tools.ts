@@ -6,7 +6,7 @@ import { isBuiltinTool } from '@sluice/gateway/config/builtin-tools'
 import type { BuiltinServer, GateConfig, ServerConfig } from '@sluice/gateway/config/config'
 import { prepareWorkDirectories } from '@sluice/gateway/config/work-directory'
 import { listClientTools } from '@sluice/gateway/hooks/client-tools'
-import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isDefinition, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
 import type { JsonValue } from '@sluice/policy/values/json'
 import { listAllTools } from '../servers/list-all-tools.ts'
@@ -79,14 +79,16 @@ async function listBuiltinTools(server: string, builtin: BuiltinServer): Promise
         : builtin === 'acs'
           ? []
           : listClientTools(builtin, [])
-  const tools = listed.map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+  const tools = listed.map((tool) => ({ ...tool, server })).filter(isDefinition)
   for (const tool of tools) markOwnTool(tool)
   return tools
 }
 
 async function createAgentDefinitions(server: string): Promise<ToolDefinition[]> {
   const { listAgentTools } = await import('@sluice/agents/mcp/server')
-  return listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+  return listAgentTools()
+    .map((tool) => ({ ...tool, server }))
+    .filter(isDefinition)
 }
 
 /**

@@ -62,7 +62,7 @@ function isAsPinned(
 
 function findHeld(definition: ToolDefinition) {
   const whole = withInstructions(definition, getInstructions(definition))
-  const { severity, findings } = inspectDefinition(whole as never)
+  const { severity, findings } = inspectDefinition(whole)
   if (severity !== 'refuse' && severity !== 'hold') return undefined
   const worst = findings.find((finding) => finding.severity === severity)
   const message = `a gate holds its definition: ${worst?.kind} at ${worst?.at}: ${worst?.text.slice(0, 120)}`

@@ -17,7 +17,6 @@ import { isObserveOnly } from '@sluice/gateway/state/observe-mode'
 import { looksRandom } from '@sluice/guard/secret-checks'
 import { findSecrets } from '@sluice/guard/secrets'
 import { checkDataFolder } from '@sluice/ledger/store/files/private-folder'
-import type { JsonObject } from '@sluice/policy/values/json'
 import { CliError } from '../terminal/errors.ts'
 import { readText } from '../terminal/read-input.ts'
 import type { DiscoveredServer } from './move/find-servers.ts'
@@ -92,7 +91,7 @@ export function addServers(file: string, text: string, servers: readonly NamedSe
 }
 
 function toWritten({ name, server }: NamedServer): WrittenServer {
-  return { name, entry: server as unknown as JsonObject }
+  return { name, entry: server }
 }
 
 function describe(servers: readonly NamedServer[], indent: string): string[] {

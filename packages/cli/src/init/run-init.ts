@@ -347,7 +347,7 @@ export class Init {
 
 /** The tool, with the reason, if its definition would wait for a person. */
 function describeHeld(tool: ToolDefinition): string[] {
-  const { severity, findings } = inspectDefinition(tool as never)
+  const { severity, findings } = inspectDefinition(tool)
   const worst = findings.find((finding) => finding.severity === severity)
   if (severity !== 'hold' && severity !== 'refuse') return []
   return [`${tool.server}/${tool.name}: ${worst?.kind} at ${worst?.at}`]

@@ -10,7 +10,7 @@ import { type GateConfig, readConfig, type ServerConfig } from '@sluice/gateway/
 import { listClientTools } from '@sluice/gateway/hooks/client-tools'
 import { CODING_CLIENTS, type HookClient } from '@sluice/gateway/hooks/clients/table'
 import { OFFERED_TOOLS } from '@sluice/gateway/hooks/offered-tools'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/calls/tools'
+import { isDefinition, type KnownTool } from '@sluice/policy/calls/tools'
 import type { PolicySource } from '../connect/gate-policy.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 import type { Output } from '../terminal/output.ts'
@@ -107,8 +107,9 @@ async function listOwnTools(servers: GateConfig['servers']): Promise<KnownTool[]
   return clients.flatMap(({ server, client }) =>
     listClientTools(client, [])
       .filter(({ name }) => isOffered(client, String(name)))
-      .map((listed) => {
-        const definition = { server, ...listed } as unknown as ToolDefinition
+      .map((listed) => ({ server, ...listed }))
+      .filter(isDefinition)
+      .map((definition) => {
         markOwnTool(definition)
         return { definition, ...classifyOwn(definition), isClientTool: true }
       }),

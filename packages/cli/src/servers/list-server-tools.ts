@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { readSecrets, type Secret } from '@sluice/access/identity/oauth/secret-text'
 import { environmentFor } from '@sluice/gateway/processes/environment'
 import type { ClientEnvironment } from '@sluice/gateway/shared/transport'
-import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { isDefinition, type ToolDefinition } from '@sluice/policy/calls/tools'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { CliError } from '../terminal/errors.ts'
 import {
@@ -115,9 +115,10 @@ async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]>
   for (let page = 0; page < SCAN_PAGES_MAX; page++) {
     const result = await ask('tools/list', cursor === undefined ? {} : { cursor }, true)
     const listed = isObject(result) && Array.isArray(result.tools) ? result.tools : []
-    for (const tool of listed as readonly JsonValue[])
-      if (isObject(tool) && typeof tool.name === 'string')
-        tools.push({ ...tool, server } as unknown as ToolDefinition)
+    for (const tool of listed as readonly JsonValue[]) {
+      const definition = isObject(tool) ? { ...tool, server } : {}
+      if (isDefinition(definition)) tools.push(definition)
+    }
     cursor =
       isObject(result) && typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined) break

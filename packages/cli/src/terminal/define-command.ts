@@ -149,11 +149,13 @@ export function defineCommand<const Args extends Flags = {}, const All extends F
       for (const [at, argument] of command.registeredArguments.entries())
         if (command.processedArgs[at] !== undefined)
           given[argument.name()] = command.processedArgs[at]
+      // The parser was made of the tables that the types of the options follow from.
+      const options = given as never
       for (const [flag, of] of Object.entries<Described>(flags)) {
         const { fill } = detailsOf(of)
-        if (fill !== undefined) given[new Option(flag).attributeName()] ??= fill(given as never)
+        if (fill !== undefined) given[new Option(flag).attributeName()] ??= fill(options)
       }
-      answer((await run(given as never, new Output(given), command)) ?? 0)
+      answer((await run(options, new Output(given), command)) ?? 0)
     })
   }
 }

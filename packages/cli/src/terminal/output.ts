@@ -93,11 +93,15 @@ export function toJson(value: unknown): string {
 
 /** A number in a YAML file is not always valid JSON. */
 function rawNumber(text: string): unknown {
-  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? rawJson(text) : text
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? JSON.rawJSON(text) : text
 }
 
-/** Newer than the types that come with the compiler. */
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
+declare global {
+  interface JSON {
+    /** Newer than the types that come with the compiler. */
+    rawJSON(text: string): unknown
+  }
+}
 
 /** JSON on one line with spaces for readability; spaces inside of texts stay. */
 export function toJsonLine(value: unknown): string {

@@ -3,9 +3,14 @@
 
 import { isOwnTool, markOwnTool } from '@sluice/catalogue/classify/own-tools'
 import { CLIENT_TOOLS } from '@sluice/gateway/hooks/client-tools'
-import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/calls/tools'
+import {
+  isDefinition,
+  type KnownTool,
+  type ToolDefinition,
+  toToolId,
+} from '@sluice/policy/calls/tools'
 import { nearest } from '@sluice/policy/document/nearest'
-import { isObject, type JsonValue } from '@sluice/policy/values/json'
+import { getOwn, isObject, type JsonValue } from '@sluice/policy/values/json'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { fileLimits, readJsonText, readText } from './read-input.ts'
@@ -47,7 +52,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
   const seen = new Map<string, number>()
   return list.map((item: JsonValue, index: number) => {
     const { server, name } = isObject(item) ? item : {}
-    if (typeof server !== 'string' || typeof name !== 'string' || server === '' || name === '')
+    if (!isObject(item) || !isDefinition(item) || server === '' || name === '')
       throw new CliError(
         'CLI_TOOLS',
         `entry ${index + 1} of \`${file}\` has no \`${typeof server === 'string' ? 'name' : 'server'}\``,
@@ -62,11 +67,10 @@ export function readDefinitions(file: string): ToolDefinition[] {
         'keep one',
       )
     seen.set(id, index + 1)
-    const definition = item as unknown as ToolDefinition
-    if (builtin.includes(server)) markOwnTool(definition)
-    const instructions = Object.hasOwn(said, server) ? said[server] : undefined
-    if (typeof instructions === 'string') noteInstructions([definition], instructions)
-    return definition
+    if (builtin.includes(item.server)) markOwnTool(item)
+    const instructions = getOwn(said, item.server)
+    if (typeof instructions === 'string') noteInstructions([item], instructions)
+    return item
   })
 }
 

@@ -325,7 +325,7 @@ async function readTurns(
   const shared = before ? before.turns.filter(({ turn }) => turn <= Number(origin?.turn)) : []
   const history = await readJournal(steps, owner, id)
   const query = { agent: id, limit: AGENT_CALLS_READ }
-  const { calls, behind } = await reader.ask('page', query as never)
+  const { calls, behind } = await reader.ask('page', query)
   const turns = [...shared, ...listTurns(agent, history, calls, digestsOf)]
   return { turns, failure: findFailure(history), behind }
 }

@@ -113,7 +113,7 @@ async function viewLimits({ limits }: AdminParts): Promise<LimitsView> {
 
 async function viewAlerts(parts: AdminParts, reader: LedgerReader): Promise<AlertsView> {
   // An alert may be about a ledger that cannot be read.
-  const readHandled = async () => reader.ask('handledAlerts', undefined as never)
+  const readHandled = async () => reader.ask('handledAlerts', undefined)
   const [{ alerts: sent, isComplete }, handled] = await Promise.all([
     parts.alerts.list(),
     readHandled().catch(() => new Map<string, AlertHandling>()),

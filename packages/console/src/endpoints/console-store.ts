@@ -2,6 +2,7 @@
 // In a file of its own; no decision depends on it.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { createRowReader, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import { openDatabase } from '@sluice/ledger/store/sqlite/open'
 import { POLICY_VERSIONS_KEPT } from '../queries/limits.ts'
 
@@ -34,6 +35,15 @@ export interface PolicyVersion {
   readonly why: string
 }
 
+const readVersion = createRowReader<PolicyVersion>({
+  id: NUMBER,
+  atMs: NUMBER,
+  name: TEXT,
+  digest: TEXT,
+  by: TEXT,
+  why: TEXT,
+})
+
 interface SavedVersion extends Omit<PolicyVersion, 'id'> {
   readonly text: string
 }
@@ -52,7 +62,7 @@ export class ConsoleStore {
         'SELECT id, at AS atMs, name, digest, by, why FROM versions ORDER BY id DESC LIMIT ?',
       )
       .all(POLICY_VERSIONS_KEPT)
-      .map((row) => ({ ...(row as unknown as PolicyVersion) }))
+      .map(readVersion)
   }
 
   textOf(id: number): string | undefined {

@@ -75,8 +75,8 @@ function toView(
     because,
     changes,
     digest,
-    before: before === undefined ? '' : toIndentedJson(before as unknown as JsonValue),
-    after: toIndentedJson(tool.definition as unknown as JsonValue),
+    before: before === undefined ? '' : toIndentedJson(before),
+    after: toIndentedJson(tool.definition),
     dangers: findDangers(tool),
     refused: refused ?? null,
   }

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '@sluice/agents/step-thread/operation-results'
 import { digestText } from '@sluice/ledger/records/record'
 import { expect, test } from 'vitest'
 import { findFailure, listTurns } from './agent-turns.ts'
@@ -5,8 +6,14 @@ import type { CallRecord } from './call-views.ts'
 
 const agent = { grants: ['office/delete_all'], price: { inputMicros: 2, outputMicros: 10 } }
 
-function entry(seq: number, at: number, kind: string, turn: number, event: object = {}) {
-  return { seq, at, kind, turn, event: event as Record<string, unknown> }
+function entry(
+  seq: number,
+  at: number,
+  kind: string,
+  turn: number,
+  event: object = {},
+): HistoryEntry {
+  return { seq, at, kind, turn, event: { kind, at, ...event } as HistoryEntry['event'] }
 }
 
 function answer(seq: number, at: number, turn: number, ...inputs: object[]) {

@@ -43,16 +43,6 @@ export interface ModelFailure {
   readonly message: string
 }
 
-/** Of an event `model` of the journal. */
-interface ModelAnswer {
-  readonly toolCalls: readonly {
-    readonly id: string
-    readonly name: string
-    readonly input: unknown
-  }[]
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
-}
-
 /** The journal and the ledger have clocks that may differ by a little. */
 const SLACK_MS = 1_000
 /** Of a provider's message. */
@@ -65,12 +55,12 @@ export function listTurns(
   digestsOf: DigestArguments,
 ): AgentTurn[] {
   const answers = history.flatMap((entry, at) =>
-    entry.kind === 'model' ? [{ entry, before: history[at - 1] }] : [],
+    entry.event.kind === 'model' ? [{ entry, answer: entry.event, before: history[at - 1] }] : [],
   )
   const tools = new Map(grants.map((grant) => [grant.replace('/', '__'), grant] as const))
   const left = [...records].sort((one, other) => one.atMs - other.atMs)
-  return answers.map(({ entry, before }, at) => {
-    const { usage, toolCalls } = entry.event as unknown as ModelAnswer
+  return answers.map(({ entry, answer, before }, at) => {
+    const { usage, toolCalls } = answer
     const untilMs = answers[at + 1]?.entry.at ?? Number.POSITIVE_INFINITY
     const within = { sinceMs: entry.at - SLACK_MS, untilMs }
     const { inputTokens, outputTokens } = usage
@@ -104,8 +94,8 @@ export function findFailure(history: readonly HistoryEntry[]): ModelFailure | nu
   const last = history.findLast(({ kind }) =>
     ['prompt', 'model', 'model_failed', 'resume'].includes(kind),
   )
-  if (last?.kind !== 'model_failed') return null
-  return { atMs: last.at, message: String(last.event.message ?? '').slice(0, FAILURE_LENGTH_MAX) }
+  if (last?.event.kind !== 'model_failed') return null
+  return { atMs: last.at, message: last.event.message.slice(0, FAILURE_LENGTH_MAX) }
 }
 
 /** Takes the records that fit out of `left`. */

@@ -14,6 +14,7 @@ import {
 import { PATHS } from '@sluice/ledger/query/sql-views'
 import { type OutcomeLabel, toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
 import { TAGS, type Tag } from '@sluice/ledger/records/recorded-values'
+import { createRowReader, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import type { Steps } from '@sluice/policy/structures/steps'
 import {
   HISTOGRAM_INTERVALS,
@@ -180,6 +181,8 @@ interface FoundCall {
   readonly at: number
 }
 
+const readFound = createRowReader<FoundCall>({ seq: NUMBER, at: NUMBER })
+
 function* findCall(
   index: DatabaseSync,
   selected: CallSelection,
@@ -192,7 +195,7 @@ function* findCall(
         `${found} SELECT ${seq} AS seq, at FROM ${from} ${where} ORDER BY ${seq} ${order} LIMIT 1`,
       )
       .get(...values)
-    if (call !== undefined) return call as unknown as FoundCall
+    if (call !== undefined) return readFound(call)
     yield
   }
   return undefined
@@ -212,6 +215,13 @@ export interface CountedRow {
   readonly code: string
   readonly n: number
 }
+
+const readCounted = createRowReader<CountedRow>({
+  part: NUMBER,
+  action: TEXT,
+  code: TEXT,
+  n: NUMBER,
+})
 
 /** Whole minutes by their counts, and the calls of the minutes at both ends one by one. */
 export function countStretch(
@@ -241,7 +251,7 @@ export function countStretch(
         JOIN words a ON a.id = action JOIN words c ON c.id = code`,
     )
     .all(...parts.flatMap(() => values))
-  return rows as unknown as CountedRow[]
+  return rows.map(readCounted)
 }
 
 function countCalls(
@@ -257,7 +267,7 @@ function countCalls(
         JOIN words a ON a.id = action JOIN words c ON c.id = code`,
     )
     .all(...values)
-  return rows as unknown as CountedRow[]
+  return rows.map(readCounted)
 }
 
 /** Intervals without calls are left out. */

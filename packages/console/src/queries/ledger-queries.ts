@@ -25,6 +25,7 @@ import type {
   LedgerRecord,
   OutcomeRecord,
 } from '@sluice/ledger/records/record'
+import { createRowReader, NUMBER, TEXT, withDefault } from '@sluice/ledger/store/read-row'
 import { attempt } from '@sluice/policy/structures/attempt'
 import type { Steps } from '@sluice/policy/structures/steps'
 import type { BoardTool } from './board.ts'
@@ -101,6 +102,13 @@ export interface AlertHandling {
   readonly note: string
   readonly atMs: number
 }
+
+const readHandled = createRowReader<AlertHandling & { readonly id: string }>({
+  id: withDefault(TEXT, ''),
+  by: withDefault(TEXT, ''),
+  note: withDefault(TEXT, ''),
+  atMs: NUMBER,
+})
 
 export class LedgerQueries {
   readonly #indexing: IndexingOptions
@@ -297,7 +305,8 @@ export class LedgerQueries {
           FROM words w JOIN events e ON e.name = w.id
           WHERE w.text = '${ALERT_HANDLED}' ORDER BY e.seq DESC LIMIT ${EVENTS_MAX}`,
       )
-      .all() as unknown as (AlertHandling & { readonly id: string })[]
+      .all()
+      .map(readHandled)
     return new Map(rows.reverse().map(({ id, ...handled }) => [id, handled]))
   }
 

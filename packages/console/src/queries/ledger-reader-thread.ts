@@ -9,6 +9,7 @@ import type { Steps } from '@sluice/policy/structures/steps'
 import { ClusterFollower } from './cluster-follower.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 import { FOLLOW_WAIT_MS, INDEX_STEP_RECORDS, INDEX_WAIT_MS } from './limits.ts'
+import type { Readings, ReadName, ReadRequest } from './readings.ts'
 
 const { directory, isMerged, store } = workerData as ReaderOptions
 /** Ends this thread; the next question starts another. */
@@ -23,6 +24,7 @@ const reading = new LedgerQueries(directory, {
   isMerged,
   following,
 })
+const readings: Readings = reading
 
 export interface ReaderOptions {
   readonly directory: string
@@ -30,24 +32,6 @@ export interface ReaderOptions {
   readonly isMerged: boolean
   /** The address of the shared store, where this thread is the one that copies these records. */
   readonly store: string | undefined
-}
-
-export interface ReadRequest {
-  readonly id: number
-  readonly ask:
-    | 'page'
-    | 'call'
-    | 'stretch'
-    | 'events'
-    | 'handledAlerts'
-    | 'overview'
-    | 'histogram'
-    | 'names'
-    | 'sorted'
-    | 'sum'
-    | 'tools'
-    | 'draft'
-  readonly with: unknown
 }
 
 /** Nobody waits for the answer any more. */
@@ -64,11 +48,11 @@ parentPort?.on('message', (request: ReadRequest | GiveUpRequest) => {
 })
 
 /** What is not about recorded calls. */
-const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set(['tools'])
+const NEEDS_NO_NEWS: ReadonlySet<ReadName> = new Set(['tools'])
 
-function begin({ id, ask, with: args }: ReadRequest): void {
+function begin<Ask extends ReadName>({ id, ask, with: args }: ReadRequest<Ask>): void {
   answer(id, () => {
-    const value = reading[ask](args as never)
+    const value = readings[ask](args)
     return isInParts(value) ? queue({ id, parts: value }) : { value }
   })
   scheduleIndexing()

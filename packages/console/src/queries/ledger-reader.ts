@@ -4,21 +4,13 @@
 import type { IncomingMessage } from 'node:http'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { Steps } from '@sluice/policy/structures/steps'
 import { ApiError } from '../http/errors.ts'
-import type { LedgerQueries } from './ledger-queries.ts'
-import type { GiveUpRequest, ReaderOptions, ReadRequest } from './ledger-reader-thread.ts'
+import type { GiveUpRequest, ReaderOptions } from './ledger-reader-thread.ts'
 import { FOLLOWER_IDLE_MS, READER_IDLE_MS, READINGS_MAX } from './limits.ts'
-
-type ReadName = ReadRequest['ask']
-type ReadArguments<Ask extends ReadName> = Parameters<LedgerQueries[Ask]>[0]
-type ReadResult<Ask extends ReadName> =
-  ReturnType<LedgerQueries[Ask]> extends Steps<infer Result>
-    ? Result
-    : ReturnType<LedgerQueries[Ask]>
+import type { ReadArguments, ReadName, ReadRequest, ReadResults } from './readings.ts'
 
 interface PendingRead {
-  readonly resolve: (value: never) => void
+  readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
 
@@ -43,9 +35,9 @@ export class LedgerReader {
   /** `asker`: if its connection is closed, the rest of the work is left undone. */
   ask<Ask extends ReadName>(
     ask: Ask,
-    args: ReadArguments<Ask>,
+    args: ReadArguments[Ask],
     asker?: Pick<IncomingMessage, 'socket'>,
-  ): Promise<ReadResult<Ask>> {
+  ): Promise<ReadResults[Ask]> {
     if (this.#waiting.size >= READINGS_MAX)
       throw new ApiError('API_LIMIT', `${READINGS_MAX} questions wait for the ledger`, 'try again')
     const worker = this.#start()
@@ -53,12 +45,13 @@ export class LedgerReader {
     clearTimeout(this.#idle)
     const onClose = () => this.#giveUp(id)
     asker?.socket.once('close', onClose)
-    const reply = new Promise<ReadResult<Ask>>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as PendingRead['resolve'], reject })
+    const reply = new Promise<unknown>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
       worker.ref()
-      worker.postMessage({ id, ask, with: args })
-    })
-    return reply.finally(() => asker?.socket.off('close', onClose))
+      worker.postMessage({ id, ask, with: args } satisfies ReadRequest<Ask>)
+    }).finally(() => asker?.socket.off('close', onClose))
+    // The thread answers by `Readings`.
+    return reply as Promise<ReadResults[Ask]>
   }
 
   async close(): Promise<void> {
@@ -86,7 +79,7 @@ export class LedgerReader {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
     this.#waiting.delete(id)
-    if (error === undefined) waiting.resolve(value as never)
+    if (error === undefined) waiting.resolve(value)
     else waiting.reject(new ApiError('API_FAULT', error, 'see `sluice ledger verify`'))
     if (this.#waiting.size > 0) return
     this.#worker?.unref()

@@ -11,6 +11,7 @@ import {
 } from '@sluice/ledger/query/call-counts'
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
 import { toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
+import { createRowReader, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import {
   type CountedCalls,
   type CountedRow,
@@ -109,6 +110,8 @@ interface NamedRow extends Pick<CountedRow, 'action' | 'code' | 'n'> {
   readonly name: string
 }
 
+const readNamed = createRowReader<NamedRow>({ name: TEXT, action: TEXT, code: TEXT, n: NUMBER })
+
 /** In the order of their first rows. */
 function toNames(rows: readonly NamedRow[]): CountedName[] {
   const named = new Map<string, NamedRow[]>()
@@ -155,7 +158,7 @@ function countNames(
         JOIN words a ON a.id = action JOIN words c ON c.id = code ORDER BY calls DESC, name`,
     )
     .all()
-  return toNames(rows as unknown as NamedRow[])
+  return toNames(rows.map(readNamed))
 }
 
 /** All of them, by outcome: a tool is counted under the name of its server and its own. */
@@ -167,5 +170,5 @@ function countServers(index: DatabaseSync, range: TimeRange): CountedName[] {
         JOIN words a ON a.id = action JOIN words c ON c.id = code GROUP BY 1, 2, 3`,
     )
     .all()
-  return toNames(rows as unknown as NamedRow[])
+  return toNames(rows.map(readNamed))
 }

@@ -13,6 +13,7 @@ import {
 import type { RecordIndex } from '@sluice/ledger/query/record-index'
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
 import { parseConditions, toValueSql } from '@sluice/ledger/records/recorded-values'
+import { createRowReader, FLAG, NUMBER, TEXT, withDefault } from '@sluice/ledger/store/read-row'
 import type { Steps } from '@sluice/policy/structures/steps'
 import { splitRange } from './histogram.ts'
 import { SUM_GROUPS_MAX, VALUES_SEARCHED_MS, VALUES_STEP } from './limits.ts'
@@ -27,8 +28,10 @@ export interface ValuePage {
 
 interface ValueRow {
   readonly seq: number
-  readonly fits: number
+  readonly isMatch: boolean
 }
+
+const readValueRow = createRowReader<ValueRow>({ seq: NUMBER, isMatch: FLAG })
 
 /** By the value at `query.sort`; `after` is the number of the last call that was looked at. */
 export function* readByValue(
@@ -49,7 +52,7 @@ export function* readByValue(
   const [order, beyond] = query.order === 'smallest' ? ['ASC', '>'] : ['DESC', '<']
   const limit = query.limit ?? 100
   const sql = (isFirst: boolean) =>
-    `${found} SELECT judged.seq AS seq, (${where.replace(/^WHERE /, '')}) AS fits FROM ${from}
+    `${found} SELECT judged.seq AS seq, (${where.replace(/^WHERE /, '')}) AS isMatch FROM ${from}
       WHERE judged.path = ${path} ${own} ${
         isFirst
           ? ''
@@ -63,11 +66,12 @@ export function* readByValue(
   for (let looked = 0; ; ) {
     const rows = database
       .prepare(sql(last === undefined))
-      .all(...values, ...(last === undefined ? [] : [last])) as unknown as ValueRow[]
-    for (const { seq, fits } of rows) {
+      .all(...values, ...(last === undefined ? [] : [last]))
+      .map(readValueRow)
+    for (const { seq, isMatch } of rows) {
       last = seq
       looked++
-      if (fits === 1 && numbers.push(seq) === limit)
+      if (isMatch && numbers.push(seq) === limit)
         return { calls: readCalls(ledger, index, numbers), next: seq }
     }
     const calls = () => readCalls(ledger, index, numbers)
@@ -103,6 +107,15 @@ export interface SumRequest {
   readonly by?: (typeof SUMMED_BY)[number] | undefined
 }
 
+const SUM = { calls: NUMBER, sum: withDefault(NUMBER, 0), allowed: NUMBER, allowedSum: NUMBER }
+const readGroup = createRowReader<SumOfName>({ name: TEXT, ...SUM })
+/** Without calls there is no smallest and no largest. */
+const readPart = createRowReader<typeof NO_CALLS>({
+  ...SUM,
+  min: withDefault(NUMBER, 0),
+  max: withDefault(NUMBER, 0),
+})
+
 const IS_ALLOWED = `calls.action = ${USUAL_WORDS.action}`
 
 /** Of the numbers at `query.sort`. */
@@ -122,16 +135,23 @@ export function* readSum(
     const last = Math.min(Number(ends.last), selected.range.last)
     for (const range of splitRange({ first, last }, step)) {
       const { found, from, where, values } = selectRecords(selected, range)
-      const part = database
+      const row = database
         .prepare(
           `${found} SELECT count(*) AS calls, sum(value) AS sum, min(value) AS min, max(value) AS max,
             count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
             total(value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
             FROM ${from} ${where} AND judged.value < ''`,
         )
-        .get(...values) as unknown as RecordedSum
+        .get(...values)
+      const part = readPart(row ?? {})
       if (by !== undefined && part.calls > 0)
-        addGroups(groups, database.prepare(sumBy(by, { found, from, where })).all(...values))
+        addGroups(
+          groups,
+          database
+            .prepare(sumBy(by, { found, from, where }))
+            .all(...values)
+            .map(readGroup),
+        )
       yield
       if (part.calls === 0) continue
       total.calls += part.calls
@@ -165,8 +185,8 @@ function sumBy(
     FROM ${from} ${joined} ${where} AND judged.value < '' GROUP BY 1`
 }
 
-function addGroups(groups: Map<string, SumOfName>, rows: readonly object[]): void {
-  for (const row of rows as readonly SumOfName[]) {
+function addGroups(groups: Map<string, SumOfName>, rows: readonly SumOfName[]): void {
+  for (const row of rows) {
     const had = groups.get(row.name) ?? {
       name: row.name,
       calls: 0,

@@ -94,7 +94,7 @@ export type ServerConfig = CommonServerConfig &
   )
 
 /** What a locked server may do; paths are absolute. */
-export interface SandboxProfile {
+export type SandboxProfile = {
   readonly read: readonly string[]
   readonly write: readonly string[]
   readonly hosts: readonly string[]

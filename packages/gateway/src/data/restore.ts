@@ -18,7 +18,7 @@ import { Ledger } from '@sluice/ledger/ledger'
 import { Names } from '@sluice/ledger/records/names'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { OperationError } from '@sluice/policy/structures/operation-error'
-import { isObject } from '@sluice/policy/values/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import {
   type BackupFile,
   describeFile,
@@ -119,9 +119,13 @@ function readManifest(from: string): Manifest {
     new OperationError(`\`${MANIFEST}\` in \`${from}\` is damaged: ${what}`, 'use another backup')
   if (typeof at !== 'string' || typeof head.hash !== 'string' || typeof head.seq !== 'number')
     throw damaged('`at` or `head` is not as a backup writes it')
-  const wrong = files.findIndex((entry) => !isBackupFile(entry))
-  if (wrong !== -1) throw damaged(`entry ${wrong} of \`files\` is not a name, a size and a digest`)
-  return value as unknown as Manifest
+  return { version, at, head: { seq: head.seq, hash: head.hash }, files: files.map(readFile) }
+
+  function readFile(entry: JsonValue, index: number): BackupFile {
+    if (!isBackupFile(entry))
+      throw damaged(`entry ${index} of \`files\` is not a name, a size and a digest`)
+    return entry
+  }
 }
 
 function isBackupFile(entry: unknown): entry is BackupFile {

@@ -2,7 +2,7 @@
 // that does not fit is refused: before a tool that is a denial, because the client would otherwise run what was
 // not judged.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
+import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import type { ClientPayload } from './clients/coding-client.ts'
 import type { HookEvent } from './clients/hook-event.ts'
 import { CODING_CLIENTS, type HookClient } from './clients/table.ts'
@@ -20,51 +20,70 @@ export interface RefusedHook {
 /** Whether tools that a client shows behind this name are those of a server or a view of the gate. */
 export type IsGated = (server: string) => boolean
 
-/** The members that are checked, as they are then. */
-interface Payload {
-  readonly session_id: string
-  readonly prompt: string
-  readonly tool_name: string
-  readonly tool_input: JsonObject
-  readonly tool_use_id: string | undefined
-  readonly cwd: string
-  readonly scratch: string | undefined
-  readonly permission_mode: string | undefined
+/** What a member of a payload has to be. */
+interface MemberForm<Value> {
+  /** In words, for the message of a payload that does not fit. */
+  readonly form: string
+  readonly fits: (value: unknown) => value is Value
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
-const isName = (value: unknown): boolean =>
+/** The forms of the members that one event has. */
+type MemberForms = { readonly [Name in CheckedName]?: MemberForm<unknown> }
+
+type CheckedName = keyof Omit<ClientPayload, 'mcpServers'>
+
+/** The members, each with the type of its form. */
+type CheckedMembers<Forms> = {
+  readonly [Name in keyof Forms]: Forms[Name] extends MemberForm<infer Value> ? Value : never
+}
+
+const isName = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= HOOK_NAME_LENGTH_MAX
-const NAME = `a text of 1 to ${HOOK_NAME_LENGTH_MAX} characters`
+const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** What each member has to be. */
-const FORMS: Readonly<Record<keyof Payload, readonly [string, (value: unknown) => boolean]>> = {
-  session_id: [NAME, isName],
-  prompt: ['a text', isText],
-  tool_name: [NAME, isName],
-  tool_input: ['an object', isObject],
-  tool_use_id: [NAME, (value) => value === undefined || isName(value)],
-  permission_mode: [NAME, (value) => value === undefined || isName(value)],
-  cwd: ['an absolute path', (value) => typeof value === 'string' && isAbsolute(value)],
-  scratch: ['a text', (value) => value === undefined || isText(value)],
+const NAME = { form: `a text of 1 to ${HOOK_NAME_LENGTH_MAX} characters`, fits: isName } as const
+const TEXT = { form: 'a text', fits: isText } as const
+const OBJECT = { form: 'an object', fits: isObject } as const
+const ABSOLUTE_PATH = {
+  form: 'an absolute path',
+  fits: (value: unknown): value is string => isText(value) && isAbsolute(value),
+} as const
+
+function optional<Value>({ form, fits }: MemberForm<Value>): MemberForm<Value | undefined> {
+  return {
+    form,
+    fits: (value): value is Value | undefined => value === undefined || fits(value),
+  }
 }
-const OF_CALL = [
-  'session_id',
-  'tool_name',
-  'tool_input',
-  'tool_use_id',
-  'cwd',
-  'scratch',
-  'permission_mode',
-] as const
-/** `start` is not among them: it asks nothing. */
-const MEMBERS: Readonly<Record<string, readonly (keyof Payload)[]>> = {
-  prompt: ['session_id', 'prompt', 'permission_mode'],
-  before: OF_CALL,
-  asked: OF_CALL,
-  after: OF_CALL,
-  failed: OF_CALL,
-  end: ['session_id'],
+
+const SESSION = { session_id: NAME } as const
+const PROMPT = { ...SESSION, prompt: TEXT, permission_mode: optional(NAME) } as const
+const CALL = {
+  ...SESSION,
+  tool_name: NAME,
+  tool_input: OBJECT,
+  tool_use_id: optional(NAME),
+  cwd: ABSOLUTE_PATH,
+  scratch: optional(TEXT),
+  permission_mode: optional(NAME),
+} as const
+const CALL_EVENTS = ['before', 'asked', 'after', 'failed'] as const
+
+function hasForms<Forms extends MemberForms>(
+  payload: ClientPayload,
+  forms: Forms,
+): payload is ClientPayload & CheckedMembers<Forms> {
+  return findMisfit(payload, forms) === undefined
+}
+
+/** Why a payload does not fit. */
+function findMisfit(payload: ClientPayload, forms: MemberForms): string | undefined {
+  for (const name of Object.keys(forms) as CheckedName[]) {
+    const { form, fits } = forms[name] ?? {}
+    if (fits?.(payload[name]) === false)
+      return `\`${name}\` is ${quote(payload[name])}, and has to be ${form}`
+  }
+  return undefined
 }
 
 export function readHookEvent(
@@ -81,50 +100,37 @@ export function readHookEvent(
   const read = readPayload(payload)
   const { hook_event_name: name, output } = read
   const [event = ''] = Object.entries(events).find(([, one]) => one === name) ?? []
-  const members = MEMBERS[event]
-  const isBefore = event === 'before'
-  if (members === undefined) {
-    const what = `\`hook_event_name\` is ${quote(name)}, which is no event that the gate reads`
-    return misread(what, isBefore)
+  const callEvent = CALL_EVENTS.find((one) => one === event)
+  const refuse = (forms: MemberForms): RefusedHook =>
+    misread(String(findMisfit(read, forms)), event === 'before')
+  if (event === 'end')
+    return hasForms(read, SESSION) ? { kind: 'end', session: read.session_id } : refuse(SESSION)
+  if (event === 'prompt') {
+    if (!hasForms(read, PROMPT)) return refuse(PROMPT)
+    const { session_id: session, permission_mode: mode, prompt: text, isTyped } = read
+    return { kind: 'prompt', session, mode, text, isTyped }
   }
-  const wrong = members.find((member) => !FORMS[member][1](read[member]))
-  if (wrong !== undefined)
+  // `start` is none of them: it asks nothing.
+  if (callEvent === undefined)
     return misread(
-      `\`${wrong}\` is ${quote(read[wrong])}, and has to be ${FORMS[wrong][0]}`,
-      isBefore,
+      `\`hook_event_name\` is ${quote(name)}, which is no event that the gate reads`,
+      false,
     )
-  // Of the members that this event has, each is of its form.
-  const {
-    session_id: session,
-    prompt: text,
-    permission_mode: mode,
-    ...of
-  } = read as unknown as Payload
-  if (event === 'end') return { kind: 'end', session }
-  if (event === 'prompt') return { kind: 'prompt', session, mode, text, isTyped: read.isTyped }
-  const tool = nameTool(of.tool_name, of.tool_input)
-  const mcpServer = findMcpServer(read, of.tool_name, isGated)
+  if (!hasForms(read, CALL)) return refuse(CALL)
+  const { session_id: session, permission_mode: mode, tool_input: input, tool_name } = read
+  const tool = nameTool(tool_name, input)
+  const mcpServer = findMcpServer(read, tool_name, isGated)
   const placed =
-    mcpServer === undefined
-      ? placeArguments({ client, tool, input: of.tool_input, cwd: of.cwd })
-      : of.tool_input
-  if (typeof placed === 'string' && isBefore) return { isBefore, why: placed }
+    mcpServer === undefined ? placeArguments({ client, tool, input, cwd: read.cwd }) : input
+  if (typeof placed === 'string' && callEvent === 'before') return { isBefore: true, why: placed }
   // What a tool has said is inspected, whatever it was called with.
-  const args = typeof placed === 'string' ? of.tool_input : placed
-  const call = {
-    tool,
-    args,
-    input: of.tool_input,
-    id: of.tool_use_id,
-    scratch: of.scratch,
-    mcpServer,
-  }
-  if (event === 'before') return { kind: event, session, mode, call }
-  if (event === 'asked')
-    return { kind: event, session, mode, call, offers: readOffers(read.permission_suggestions) }
-  const isError = event === 'failed' || (isObject(output) && output.error !== undefined)
-  const ended = event === 'failed' ? 'failed' : 'after'
-  return { kind: 'after', event: ended, session, mode, call, output, isError }
+  const args = typeof placed === 'string' ? input : placed
+  const call = { tool, args, input, id: read.tool_use_id, scratch: read.scratch, mcpServer }
+  if (callEvent === 'before') return { kind: 'before', session, mode, call }
+  if (callEvent === 'asked')
+    return { kind: 'asked', session, mode, call, offers: readOffers(read.permission_suggestions) }
+  const isError = callEvent === 'failed' || (isObject(output) && output.error !== undefined)
+  return { kind: 'after', event: callEvent, session, mode, call, output, isError }
 }
 
 /** Who has an MCP tool. If only the tool's name tells, `mcp__a__b__c` is a tool of `a` or of `a__b`: it is one of a
@@ -134,7 +140,7 @@ function findMcpServer(
   tool: string,
   isGated: IsGated,
 ): string | undefined {
-  const named = mcpServers.find(isName) as string | undefined
+  const named = mcpServers.find(isName)
   if (named !== undefined || !tool.startsWith('mcp__')) return named
   const parts = tool.slice('mcp__'.length).split('__')
   const possible = parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('__'))

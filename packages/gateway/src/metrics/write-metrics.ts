@@ -52,7 +52,8 @@ export class MetricsWriter {
 type Metric = Parameters<Registry['registerMetric']>[0]
 type Sample = Series & { readonly metricName?: string }
 
-/** The registry asks a metric for nothing but its name and values. */
+/** The registry asks a metric for nothing but its name and values. The types of the library have classes alone, which
+ * store each value a second time. */
 function metric(name: string, help: string, type: string, read: () => readonly Sample[]): Metric {
   const get = async () => ({ name, help, type, aggregator: 'sum', values: read() })
   return { name, get } as unknown as Metric

@@ -8,7 +8,13 @@ import type { Grants } from '@sluice/access/identity/callers/grants'
 import type { People } from '@sluice/access/identity/people/people'
 import type { Person, Role } from '@sluice/access/identity/person'
 import type { Ledger } from '@sluice/ledger/ledger'
-import type { FieldValues, Shape, ShapeFields, ShapeValue } from '@sluice/policy/document/shape'
+import {
+  asFields,
+  type FieldValues,
+  type Shape,
+  type ShapeFields,
+  type ShapeValue,
+} from '@sluice/policy/document/shape'
 import type { JsonObject } from '@sluice/policy/values/json'
 import type { Gate } from '../gate.ts'
 import type { ParseConfig } from '../start/open-servers.ts'
@@ -125,13 +131,17 @@ export interface Operation {
   /** The answer over HTTP (access/identity/answer-shapes.ts); every row with `http` has one. */
   readonly output?: Shape
   /** `input` has been checked; `by` has the role. */
-  readonly run: (parts: OperationParts, input: never, asker: Requester) => object | Promise<object>
+  readonly run: (
+    parts: OperationParts,
+    input: JsonObject,
+    asker: Requester,
+  ) => object | Promise<object>
 }
 
 /** What a row answers with. */
 export type AnswerOf<Of extends Operation> = Of['run'] extends (
   parts: OperationParts,
-  input: never,
+  input: JsonObject,
   asker: Requester,
 ) => infer Answer
   ? Awaited<Answer>
@@ -149,23 +159,34 @@ interface OperationDefinition<Fields extends ShapeFields, Answer>
 
 type Row<Fields extends ShapeFields, Answer> = Omit<Operation, 'input' | 'run'> & {
   readonly input: Fields
-  readonly run: (parts: OperationParts, input: never, asker: Requester) => Answer | Promise<Answer>
+  readonly run: (
+    parts: OperationParts,
+    input: JsonObject,
+    asker: Requester,
+  ) => Answer | Promise<Answer>
 }
 
 /** Keeps the types of the input for `run`, and of the answer for those who ask. */
 export function operation<const Fields extends ShapeFields, const Output extends Shape>(
   row: OperationDefinition<Fields, ShapeValue<Output>> & { readonly output: Output },
 ): Row<Fields, ShapeValue<Output>> {
-  return withCommand(row) as never
+  return withCheckedInput(row)
 }
 
 /** The same for an operation that only commands ask for: what `run` returns is the type of the answer. */
 export function commandOperation<const Fields extends ShapeFields, Answer extends object>(
   row: OperationDefinition<Fields, Answer>,
 ): Row<Fields, Answer> {
-  return withCommand(row) as never
+  return withCheckedInput(row)
 }
 
-function withCommand(row: Omit<Operation, 'input' | 'run'>) {
-  return row.socket === undefined ? row : { command: row.name.replace('.', ' '), ...row }
+function withCheckedInput<Fields extends ShapeFields, Answer>(
+  row: OperationDefinition<Fields, Answer>,
+): Row<Fields, Answer> {
+  const { run } = row
+  return {
+    ...(row.socket === undefined ? {} : { command: row.name.replace('.', ' ') }),
+    ...row,
+    run: (parts, input, asker) => run(parts, asFields(row.input, input), asker),
+  }
 }

@@ -41,8 +41,7 @@ async function runRow(
 ): Promise<JsonObject> {
   // What changes nothing does not wait for a shared store, which may be down: `status` says that it is.
   const confirm = row.changes === true ? parts.beginChange?.() : undefined
-  // The input has been checked against the shape that its type comes from.
-  const answer = await row.run(parts, input as never, asker)
+  const answer = await row.run(parts, input, asker)
   await confirm?.()
   return answer as JsonObject
 }

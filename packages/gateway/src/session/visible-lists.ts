@@ -4,7 +4,7 @@
 
 import type { Facts } from '@sluice/policy/calls/call'
 import type { Instant } from '@sluice/policy/calls/clock'
-import { CATEGORIES, type KnownTool, type ToolDefinition } from '@sluice/policy/calls/tools'
+import { CATEGORIES, isDefinition, type KnownTool } from '@sluice/policy/calls/tools'
 import { foreseeAction, isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -113,7 +113,7 @@ export class VisibleLists {
     const { server, policy, now, leavesOut } = this.#context
     if (facts.tool === undefined) return []
     return pickAlternatives(facts.tool, this.#tools.values(), (tool) => {
-      const isForModel = isToolFor('model', tool.definition as never)
+      const isForModel = isToolFor('model', tool.definition)
       if (!isForModel || leavesOut(tool) || this.#isPending(tool)) return false
       const target = { server, name: tool.definition.name, method: TOOL_CALL }
       return foreseeAction(policy(), target, { ...facts, tool }, now()) === 'allow'
@@ -228,7 +228,9 @@ export class VisibleLists {
   /** `text` is the definition as the server wrote it. Undefined if a limit leaves it out. */
   #learn(definition: JsonObject, text: string, generation: number): KnownTool | undefined {
     const { server, known } = this.#context
-    const name = definition.name as string
+    const whole = { ...definition, server }
+    if (!isDefinition(whole)) return undefined
+    const { name } = whole
     if (name.length > NAME_LENGTH_MAX) {
       this.#leaveOut(`the name of a tool has more than ${NAME_LENGTH_MAX} characters`)
       return undefined
@@ -237,7 +239,7 @@ export class VisibleLists {
       this.#leaveOut(`it lists more than ${LISTED_TOOLS_MAX} tools`)
       return undefined
     }
-    const tool = known.accept(server, definition as unknown as ToolDefinition, text)
+    const tool = known.accept(server, whole, text)
     if (generation !== this.#generation) return tool
     if (this.#tools.size === 0) this.#learntAtMs = this.#context.now().monotonicMs
     if (!this.#context.leavesOut(tool)) this.#tools.set(name, tool)

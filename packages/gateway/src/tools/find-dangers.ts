@@ -4,7 +4,6 @@
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { memoizeFor } from '@sluice/policy/structures/memoize'
-import type { JsonValue } from '@sluice/policy/values/json'
 import { DANGER_LENGTH_MAX, DANGERS_SHOWN_MAX } from './limits.ts'
 
 export interface DefinitionDanger {
@@ -17,7 +16,7 @@ export interface DefinitionDanger {
 export const findDangers = memoizeFor((tool: KnownTool): readonly DefinitionDanger[] => {
   const { definition, instructions } = tool
   const whole = instructions === undefined ? definition : { ...definition, instructions }
-  return inspectDefinition(whole as unknown as JsonValue)
+  return inspectDefinition(whole)
     .findings.filter(({ severity }) => severity === 'refuse' || severity === 'hold')
     .slice(0, DANGERS_SHOWN_MAX)
     .map(({ kind, at, text }) => ({ kind, at, text: text.slice(0, DANGER_LENGTH_MAX) }))

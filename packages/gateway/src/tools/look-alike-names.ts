@@ -108,5 +108,5 @@ function groupOf(...parts: string[]): string {
 
 /** All of a definition but its name. */
 function digestDefinitionBody({ server: _server, name: _name, ...body }: ToolDefinition): string {
-  return hash('sha256', writeCanonicalJson(body as never), 'base64')
+  return hash('sha256', writeCanonicalJson(body), 'base64')
 }

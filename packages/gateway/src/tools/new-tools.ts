@@ -2,6 +2,7 @@
 // yet to look at them. Kept in gate.db until a person has seen them or they are old, and recorded in the
 // ledger, one event for those that came together. No call waits for it.
 
+import { createRowReader, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import type { StateOptions } from '../shared/state-options.ts'
@@ -13,6 +14,7 @@ export interface NewTool {
   readonly atMs: number
 }
 
+const readNewTool = createRowReader<NewTool>({ server: TEXT, name: TEXT, atMs: NUMBER })
 const LIST = 'SELECT server, name, at AS atMs FROM new_tools WHERE at > ? ORDER BY at DESC LIMIT ?'
 
 export class NewTools {
@@ -35,7 +37,10 @@ export class NewTools {
   /** The newest first. */
   list(): NewTool[] {
     const { store, nowMs } = this.#options
-    return store.prepare(LIST).all(nowMs() - NEW_TOOL_MS, NEW_TOOLS_MAX) as unknown as NewTool[]
+    return store
+      .prepare(LIST)
+      .all(nowMs() - NEW_TOOL_MS, NEW_TOOLS_MAX)
+      .map(readNewTool)
   }
 
   /** A person has looked at the new tools of a server; how many there were. */

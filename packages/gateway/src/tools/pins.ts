@@ -382,7 +382,7 @@ export class Pins {
     whole: ToolDefinition,
     firstSight: 'trust' | 'hold',
   ): string | undefined {
-    const { severity, findings } = inspectDefinition(whole as never)
+    const { severity, findings } = inspectDefinition(whole)
     if (severity === 'refuse' || severity === 'hold') {
       const worst = findings.find((finding) => finding.severity === severity)
       return `its definition: ${worst?.kind} at ${worst?.at}: ${worst?.text.slice(0, 120)}`

@@ -18,7 +18,7 @@ function replaceLookAlikes(text: string): string {
       const unit = text.charCodeAt(start + at)
       units[at] = (unit < REPLACED.length && REPLACED[unit]) || unit
     }
-    replaced += String.fromCharCode.apply(null, units as unknown as number[])
+    replaced += Reflect.apply(String.fromCharCode, null, units)
   }
   return replaced
 }

@@ -77,6 +77,7 @@ export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> 
   )
   statement.setReturnArrays(true)
   for (let next = Number(first ?? 0); ; ) {
+    // Node's types do not know what `setReturnArrays` changes.
     const rows = statement.all(next) as unknown as [number, number, number, number, Uint8Array][]
     for (const [seq, count, at, open, data] of rows)
       yield { seq, count, at, open, data: asBuffer(data) }

@@ -1,7 +1,7 @@
 // What is known of a tool: the definition its server lists, and the category accepted with it. The
 // catalogue assigns the category, the policy engine decides by it, the gate passes both along.
 
-import type { JsonValue } from '../values/json.ts'
+import type { JsonObject, JsonValue } from '../values/json.ts'
 
 export const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial'] as const
 /**
@@ -26,14 +26,15 @@ export const RISKS = ['low', 'medium', 'high', 'critical'] as const
 export type Risk = (typeof RISKS)[number]
 
 /**
- * A tool as its server lists it. Unknown fields are kept.
+ * A tool as its server lists it. Unknown fields are kept. A `type`, so that a definition is a `JsonValue` without a
+ * cast: an interface has no index.
  *
  * @example
  * ```ts
  * const definition: ToolDefinition = { server: 'shop', name: 'list_orders', inputSchema: { type: 'object' } }
  * ```
  */
-export interface ToolDefinition {
+export type ToolDefinition = {
   readonly server: string
   readonly name: string
   readonly title?: string
@@ -72,6 +73,11 @@ export interface KnownTool {
    * yet.
    */
   readonly instructions?: string
+}
+
+/** Whether JSON is a definition: its optional members are as the server wrote them. */
+export function isDefinition(value: JsonObject): value is JsonObject & ToolDefinition {
+  return typeof value.server === 'string' && typeof value.name === 'string'
 }
 
 /** The name of a tool in policies. It is not unique if a name has a slash. */

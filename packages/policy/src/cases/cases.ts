@@ -113,6 +113,7 @@ export function readCases(source: { file: string; text: string }): {
   const tree = readDocument(source.text, problems)
   if (tree === undefined || !checkShape(tree, FILE, 'the file', problems))
     return { problems: problems.sorted() }
+  // `checkShape` has found it to be one; a case has members whose types are not those of a shape.
   const { cases: written, ...file } = toJson(tree, toExactValue) as unknown as WrittenFile
   const { items } = findEntry(asMap(tree), 'cases') as LocatedList
   const cases = written.map((one, index) => readCase(one, index, asMap(items[index]), problems))

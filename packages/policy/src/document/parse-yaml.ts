@@ -61,7 +61,7 @@ function compose(trees: readonly CST.Token[], length: number): Document {
   const [document, second] = [...composer.compose(sound, true, length)]
   if (broken !== undefined) throw new FirstError(broken.offset, 'UNEXPECTED_TOKEN', '')
   if (second !== undefined) throw new FirstError(second.range[0], 'MULTIPLE_DOCS', '')
-  return document as unknown as Document
+  return document as Document
 }
 
 type ErrorSource = number | [number, number] | { readonly offset: number }

@@ -113,6 +113,14 @@ type KnownValue<S> =
 /** The same for the fields of an object: what is not required may be missing. */
 export type FieldValues<Fields> = Members<Fields, { required: true }>
 
+/** An object that was checked against these fields, by the type that follows from them. */
+export function asFields<const Fields extends ShapeFields>(
+  _fields: Fields,
+  checked: unknown,
+): FieldValues<Fields> {
+  return checked as FieldValues<Fields>
+}
+
 /** The same after `fillDefaults`: what has a default is there. */
 export type FilledValues<Fields> = Members<Fields, { required: true } | { default: unknown }>
 

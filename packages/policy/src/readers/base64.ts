@@ -35,10 +35,10 @@ const NO_BYTES = new Uint8Array(0)
 /** One character a byte. */
 export function latin1(bytes: Uint8Array): string {
   // Most are short, and a view of them would cost as much as the text itself.
-  if (bytes.length <= CHUNK_BYTES) return String.fromCharCode.apply(null, bytes as never)
+  if (bytes.length <= CHUNK_BYTES) return Reflect.apply(String.fromCharCode, null, bytes)
   let text = ''
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES)
-    text += String.fromCharCode.apply(null, bytes.subarray(from, from + CHUNK_BYTES) as never)
+    text += Reflect.apply(String.fromCharCode, null, bytes.subarray(from, from + CHUNK_BYTES))
   return text
 }
 

@@ -2,6 +2,16 @@
 // and revoke them; a running gate checks for changes by another process, which costs a few
 // microseconds, and so sees them with the next request. A grant may have an end.
 
+import {
+  BYTES,
+  createRowReader,
+  FLAG,
+  json,
+  NUMBER,
+  nullable,
+  type StoredRow,
+  TEXT,
+} from '@sluice/ledger/store/read-row'
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
 import { IdentityError } from '../errors.ts'
 import { IdentityFile } from '../identity-file.ts'
@@ -42,20 +52,20 @@ const KEPT = `SELECT ${Object.entries(COLUMNS)
   .map(([name, sql]) => `${sql} AS ${name}`)
   .join()} FROM grants ORDER BY created_ms, name`
 
-/** A row as SQLite returns it: bytes, numbers for flags, and JSON for lists. */
-interface GrantRow {
-  readonly hash: Uint8Array
-  readonly name: string
-  readonly policy: string
-  readonly slots: number
-  readonly groups: string
-  readonly explain: number
-  readonly canSayPrompt: number
-  readonly createdMs: number
-  readonly lastUsedMs: number | null
-  readonly untilMs: number | null
-  readonly revokedMs: number | null
-}
+/** The stored members of a grant. */
+const readStored = createRowReader<Required<Omit<Grant, NotStored>>>({
+  hash: { read: (value) => Buffer.from(BYTES.read(value)) },
+  name: TEXT,
+  policy: TEXT,
+  slots: NUMBER,
+  groups: json(),
+  explain: FLAG,
+  canSayPrompt: FLAG,
+  createdMs: nullable(NUMBER),
+  lastUsedMs: nullable(NUMBER),
+  untilMs: nullable(NUMBER),
+  revokedMs: nullable(NUMBER),
+})
 
 /** Unless the name has a valid grant. */
 const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms, until_ms, revoked_ms)
@@ -234,7 +244,7 @@ export class Grants {
   }
 
   #read(): void {
-    const stored = this.file.all(KEPT).map((row) => toGrant(row as unknown as GrantRow))
+    const stored = this.file.all(KEPT).map(toGrant)
     this.#all = [...this.#fixed, ...stored]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
@@ -254,17 +264,9 @@ function asGrant(fixed: FixedGrant): Grant {
   return { ...fixed, ...never, id: toGrantId(fixed.hash), isFixed: true }
 }
 
-function toGrant(row: GrantRow): Grant {
-  const hash = Buffer.from(row.hash)
-  return {
-    ...row,
-    hash,
-    id: toGrantId(hash),
-    isFixed: false,
-    groups: JSON.parse(row.groups) as string[],
-    explain: row.explain === 1,
-    canSayPrompt: row.canSayPrompt === 1,
-  }
+function toGrant(row: StoredRow): Grant {
+  const stored = readStored(row)
+  return { ...stored, id: toGrantId(stored.hash), isFixed: false }
 }
 
 function sameTerms(one: Grant, other: Grant): boolean {

@@ -2,8 +2,8 @@
 // names an unknown key. A failed fetch affects only tokens whose key is missing: a stranger's token
 // with an unknown `kid` must not evict the cached keys.
 
-import { isObject } from '@sluice/policy/values/json'
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { isObject, type JsonObject } from '@sluice/policy/values/json'
+import { createLocalJWKSet, errors, type JWK, type JWTVerifyGetKey } from 'jose'
 import { FAILED_FETCH_REST_MS, KEYS_COOLDOWN_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
 import { OutgoingHttp } from '../oauth/outgoing.ts'
@@ -82,8 +82,13 @@ export class IssuerKeys {
     const { status, value } = await outgoing.fetchJson(this.#url)
     if (status !== 200 || !Array.isArray(value.keys) || !value.keys.every(isObject))
       throw new Error(`\`${this.#url}\` answered ${status}, without a key set`)
-    const find = createLocalJWKSet(value as unknown as JSONWebKeySet)
+    const find = createLocalJWKSet({ keys: value.keys.filter(isKey) })
     this.#cached = { find, fetchedMs: this.#nowMs() }
     return this.#cached
   }
+}
+
+/** A key names its type; one without it is of no use and is left out. */
+function isKey(value: JsonObject): value is JsonObject & JWK {
+  return typeof value.kty === 'string'
 }

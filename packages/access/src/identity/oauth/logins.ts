@@ -3,6 +3,7 @@
 // them; a running gate sees them at the next refresh and stores refreshed tokens. In a cluster they are
 // encrypted with its key; what a command has stored with that of the installation is sealed again.
 
+import { BYTES } from '@sluice/ledger/store/read-row'
 import { Vault } from '@sluice/ledger/store/vault'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { IdentityFile } from '../identity-file.ts'
@@ -97,7 +98,7 @@ export class Logins {
     const sql = 'SELECT server, principal, sealed, updated_ms FROM logins ORDER BY updated_ms DESC'
     return this.file.all(sql).map((row) => ({
       of: { server: String(row.server), principal: String(row.principal) },
-      sealed: row.sealed as Uint8Array,
+      sealed: BYTES.read(row.sealed),
       atMs: Number(row.updated_ms),
     }))
   }
@@ -105,7 +106,7 @@ export class Logins {
   #read(of: LoginOf): Login | undefined {
     const sql = 'SELECT sealed FROM logins WHERE server = ? AND principal = ?'
     const row = this.file.get(sql, of.server, of.principal)
-    return row && unseal(this.#vault, of, row.sealed as Uint8Array)
+    return row && unseal(this.#vault, of, BYTES.read(row.sealed))
   }
 
   /** Undefined if the key of the cluster opens it, too. */

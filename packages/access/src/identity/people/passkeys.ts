@@ -5,10 +5,20 @@
 import { hash } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
+  AuthenticatorTransport,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
+import {
+  BYTES,
+  column,
+  createRowReader,
+  json,
+  NUMBER,
+  nullable,
+  TEXT,
+} from '@sluice/ledger/store/read-row'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { isObject } from '@sluice/policy/values/json'
@@ -29,7 +39,7 @@ export interface Passkey {
   readonly label: string
   readonly createdMs: number
   readonly usedMs: number | null
-  readonly transports: readonly string[]
+  readonly transports: readonly AuthenticatorTransport[]
 }
 
 /** Loaded for the first passkey: its hundreds of files take more CPU than the start of the gate's page. */
@@ -42,6 +52,29 @@ const COLUMNS = `id, person, rp, label, created_ms AS createdMs, used_ms AS used
   public_key AS publicKey, counter`
 const ADD = 'INSERT INTO passkeys VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)'
 
+const readPasskey = createRowReader<Passkey>({
+  id: TEXT,
+  person: TEXT,
+  rp: TEXT,
+  label: TEXT,
+  createdMs: NUMBER,
+  usedMs: nullable(NUMBER),
+  transports: json(),
+})
+
+/** What an assertion is verified with. */
+interface StoredCredential {
+  readonly owner: string
+  readonly publicKey: Uint8Array
+  readonly counter: number
+}
+
+const readCredential = createRowReader<StoredCredential>({
+  owner: column('person', TEXT),
+  publicKey: BYTES,
+  counter: NUMBER,
+})
+
 export class Passkeys {
   readonly #people: People
 
@@ -52,7 +85,7 @@ export class Passkeys {
   list(person: string, rp?: string): Passkey[] {
     const sql = `SELECT ${COLUMNS} FROM passkeys WHERE person = ? ORDER BY created_ms`
     const rows = this.#people.file.all(sql, person)
-    return rows.map(asPasskey).filter((key) => rp === undefined || key.rp === rp)
+    return rows.map(readPasskey).filter((key) => rp === undefined || key.rp === rp)
   }
 
   existFor(rp: string): boolean {
@@ -143,10 +176,7 @@ export class Passkeys {
       rpID: rp.id,
       challenge: Uint8Array.from(challenge),
       userVerification: 'required',
-      allowCredentials: keys.map(({ id, transports }) => ({
-        id,
-        transports: transports as never,
-      })),
+      allowCredentials: keys.map(({ id, transports }) => ({ id, transports: [...transports] })),
     })
   }
 
@@ -166,7 +196,7 @@ export class Passkeys {
         'use another, or run `sluice console`',
       )
     checkFrame('the passkey was not accepted', assertion)
-    const publicKey = Uint8Array.from(row.publicKey as Uint8Array)
+    const { owner, publicKey, counter } = readCredential(row)
     const verified = await checked('the passkey was not accepted', async () =>
       (await webAuthn()).verifyAuthenticationResponse({
         response: assertion as AuthenticationResponseJSON,
@@ -174,14 +204,14 @@ export class Passkeys {
         expectedOrigin: rp.origin,
         expectedRPID: rp.id,
         requireUserVerification: true,
-        credential: { id, publicKey, counter: Number(row.counter) },
+        credential: { id, publicKey: Uint8Array.from(publicKey), counter },
       }),
     )
     if (!verified.verified) throw notOurs('the passkey was not accepted')
     const { newCounter } = verified.authenticationInfo
     const used = 'UPDATE passkeys SET counter = max(counter, ?), used_ms = ? WHERE id = ?'
     this.#people.file.run(used, newCounter, nowMs, id)
-    return String(row.person)
+    return owner
   }
 }
 
@@ -221,12 +251,4 @@ async function checked<T>(what: string, work: () => Promise<T>): Promise<T> {
 
 function notOurs(what: string): OperationError {
   return new OperationError(what, 'try it once more, or with another passkey')
-}
-
-function asPasskey(row: Record<string, unknown>): Passkey {
-  const { publicKey: _, counter: __, ...shown } = row
-  return {
-    ...(shown as unknown as Passkey),
-    transports: JSON.parse(String(row.transports)) as string[],
-  }
 }

@@ -3,6 +3,17 @@
 // in a log or the ledger.
 
 import { hash, timingSafeEqual } from 'node:crypto'
+import {
+  BYTES,
+  type Column,
+  createRowReader,
+  FLAG,
+  json,
+  NUMBER,
+  nullable,
+  oneOf,
+  TEXT,
+} from '@sluice/ledger/store/read-row'
 import { Listeners } from '@sluice/policy/structures/listeners'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { givesRoles, type Issuer } from '../callers/issuer.ts'
@@ -39,6 +50,31 @@ const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ?,
   paused_until_up_ms = ? WHERE name = ?`
 const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
 
+/** Roles of another version are left out. */
+const STORED_ROLES: Column<readonly Role[]> = {
+  read: (value) => {
+    const known: readonly string[] = ROLES
+    const stored = json<readonly string[]>().read(value)
+    return stored.filter((role): role is Role => known.includes(role))
+  },
+}
+
+const readPerson = createRowReader<StoredPerson>({
+  name: TEXT,
+  kind: oneOf(['person', 'system']),
+  roles: STORED_ROLES,
+  groups: json(),
+  owns: json(),
+  createdMs: NUMBER,
+  pinSetMs: nullable(NUMBER),
+  passkeys: NUMBER,
+  hasToken: FLAG,
+  wrongPins: NUMBER,
+  pausedUntilMs: NUMBER,
+  pausedBoot: TEXT,
+  pausedUntilUpMs: NUMBER,
+})
+
 export interface PeopleOptions {
   /** For PINs that are set from now on. */
   readonly pinCost?: number
@@ -65,12 +101,12 @@ export class People {
   }
 
   list(): StoredPerson[] {
-    return this.file.all(`${KEPT} ORDER BY created_ms, name`).map(toPerson)
+    return this.file.all(`${KEPT} ORDER BY created_ms, name`).map(readPerson)
   }
 
   find(name: string): StoredPerson | undefined {
     const row = this.file.get(`${KEPT} WHERE name = ?`, name)
-    return row === undefined ? undefined : toPerson(row)
+    return row === undefined ? undefined : readPerson(row)
   }
 
   /** Whether any approver exists: if not, the first PIN or passkey may be set. */
@@ -190,8 +226,7 @@ export class People {
     if (ownTokenKind(token) !== 'sys') return undefined
     const digest = hashApproverToken(token) as Buffer
     const row = this.file.get('SELECT name, token FROM people WHERE token = ?', digest)
-    if (row === undefined || !timingSafeEqual(Buffer.from(row.token as Uint8Array), digest))
-      return undefined
+    if (row === undefined || !timingSafeEqual(BYTES.read(row.token), digest)) return undefined
     const person = this.find(String(row.name))
     return person && asPerson(person, 'token')
   }
@@ -288,16 +323,4 @@ function nextTry(wrong: number): string {
   if (pauseMs > 0) return `no more tries for ${waitText(pauseMs)}`
   const left = PIN_TRIES - wrong
   return `${left} ${left === 1 ? 'try' : 'tries'} left before a pause`
-}
-
-function toPerson(row: Record<string, unknown>): StoredPerson {
-  const known: readonly string[] = ROLES
-  const list = (text: unknown): string[] => JSON.parse(String(text)) as string[]
-  return {
-    ...(row as unknown as StoredPerson),
-    roles: list(row.roles).filter((role): role is Role => known.includes(role)),
-    groups: list(row.groups),
-    owns: list(row.owns),
-    hasToken: row.hasToken === 1,
-  }
 }

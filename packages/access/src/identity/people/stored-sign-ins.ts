@@ -2,9 +2,10 @@
 // they are and when they end, so that a restart of the gate signs nobody out. A token that is not
 // stored lets nobody in.
 
+import { createRowReader, json, NUMBER, nullable, oneOf, TEXT } from '@sluice/ledger/store/read-row'
 import { IdentityFile } from '../identity-file.ts'
 import { STORED_AHEAD_MS_MAX } from '../limits.ts'
-import type { Person, ProofMethod } from '../person.ts'
+import { type Person, PROOFS, type ProofMethod } from '../person.ts'
 import type { People } from './people.ts'
 
 export interface StoredSignIn {
@@ -26,6 +27,15 @@ const SWEEP = 'DELETE FROM sign_ins WHERE until_ms <= ? OR since_ms > ?'
 const MAKE_ROOM = `DELETE FROM sign_ins WHERE hash IN
   (SELECT hash FROM sign_ins ORDER BY since_ms DESC, rowid DESC LIMIT -1 OFFSET ?)`
 
+const readSignIn = createRowReader<StoredSignIn>({
+  name: TEXT,
+  basis: TEXT,
+  proof: oneOf(PROOFS),
+  guest: nullable(json()),
+  sinceMs: NUMBER,
+  untilMs: NUMBER,
+})
+
 export class StoredSignIns {
   readonly #file: IdentityFile
   readonly #max: number
@@ -46,9 +56,7 @@ export class StoredSignIns {
 
   find(hash: Buffer, nowMs: number): StoredSignIn | undefined {
     const row = this.#file.get(FIND, hash, nowMs + STORED_AHEAD_MS_MAX, nowMs)
-    if (row === undefined) return undefined
-    const guest = row.guest === null ? null : (JSON.parse(String(row.guest)) as Person)
-    return { ...(row as unknown as StoredSignIn), guest }
+    return row && readSignIn(row)
   }
 
   remove(hash: Buffer): void {

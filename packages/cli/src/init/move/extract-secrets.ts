@@ -6,7 +6,8 @@ import type { SandboxProfile } from '@sluice/gateway/config/config'
 import type { ParsedServer, TextTemplate } from '../files/read-server.ts'
 
 /** A server as sluice.yaml has it. */
-export interface ServerYaml {
+/** A `type`, so that an entry is a `JsonObject` without a cast: an interface has no index. */
+export type ServerYaml = {
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string

@@ -199,8 +199,8 @@ export class HttpSession implements ClientSession, SessionHeaders {
     if (this.revision === '' || this.#closing) return undefined
     const number = ++this.#lastStream
     this.#streams.set(number, exchange)
-    const [[, oldest]] = this.#streams as unknown as [[number, ClientExchange]]
-    if (this.#streams.size > REPLAY_STREAMS_MAX) oldest.forget()
+    const [oldest] = this.#streams.values()
+    if (this.#streams.size > REPLAY_STREAMS_MAX) oldest?.forget()
     const buffer = this.#replays.open()
     return {
       name: `p${number}`,

@@ -3,7 +3,20 @@
 
 import { hash } from 'node:crypto'
 import { ADMIT_DEADLINE_MS } from '../limits.ts'
-import type { PostgresConnections, Row } from './connections.ts'
+import {
+  BYTES,
+  column,
+  createRowReader,
+  DIGITS,
+  FLAG,
+  LATIN1,
+  NUMBER,
+  type StoredRow,
+  TEXT,
+  TEXTS,
+  withDefault,
+} from '../read-row.ts'
+import type { PostgresConnections } from './connections.ts'
 import { STORES_ANSWERS } from './session-schema.ts'
 import {
   ADD_ANSWERS,
@@ -91,6 +104,70 @@ export interface RestoredSession {
   readonly keys: Iterable<string>
 }
 
+/** What a failover has left unsure of a session. */
+interface FailoverMark {
+  /** The row is of another timeline of the database. */
+  readonly isOlder: boolean
+}
+
+/** A session of another timeline may be in use at other gates, and what was remembered of it may be lost. */
+function withFailover<Row extends { readonly isSplit: boolean; readonly hasGap: boolean }>({
+  isOlder,
+  ...row
+}: Row & FailoverMark): Omit<Row & FailoverMark, 'isOlder'> {
+  return { ...row, isSplit: row.isSplit || isOlder, hasGap: row.hasGap || isOlder }
+}
+
+const IS_SPLIT = column('is_split', FLAG)
+const HAS_GAP = column('has_gap', FLAG)
+const IS_OLDER = column('is_older', FLAG)
+const OWNER_SAW = column('owner_saw', TEXTS)
+
+const readOpened = createRowReader<OpenedSessionRow & FailoverMark>({
+  id: TEXT,
+  saw: TEXTS,
+  ageMs: column('age_ms', NUMBER),
+  isSplit: IS_SPLIT,
+  hasGap: HAS_GAP,
+  isNew: column('is_new', FLAG),
+  version: DIGITS,
+  ownerSaw: OWNER_SAW,
+  timeline: TEXT,
+  isOlder: IS_OLDER,
+})
+
+/** `answers` as digits: there are as many rows as a bigint counts. */
+const readSession = createRowReader<
+  Omit<SessionRow, 'answers'> & FailoverMark & { readonly answers: string }
+>({
+  owner: LATIN1,
+  version: DIGITS,
+  ownerSaw: OWNER_SAW,
+  number: withDefault(NUMBER, undefined),
+  saw: withDefault(TEXTS, []),
+  isEnded: column('ended', FLAG),
+  isSplit: IS_SPLIT,
+  hasGap: HAS_GAP,
+  answers: withDefault(DIGITS, '0'),
+  isOlder: IS_OLDER,
+})
+
+const NAME = { owner: LATIN1, number: NUMBER } as const
+const readName = createRowReader<SessionName>(NAME)
+const readSplit = createRowReader<SessionName & { readonly isSplit: boolean }>({
+  ...NAME,
+  isSplit: column('is_raised', FLAG),
+})
+const readAnswer = createRowReader<{ readonly seq: string; readonly body: Uint8Array }>({
+  seq: DIGITS,
+  body: BYTES,
+})
+const readVersion = createRowReader<{ readonly owner: string; readonly version: string }>({
+  owner: LATIN1,
+  version: DIGITS,
+})
+const readTimeline = createRowReader<{ readonly timeline: string }>({ timeline: TEXT })
+
 export class SessionRows {
   readonly #connections: PostgresConnections
   readonly #gate: string
@@ -113,23 +190,13 @@ export class SessionRows {
       Math.round(idleMs),
     ]
     const [row] = await this.#connections.query(OPEN_SESSION, values, ADMIT_DEADLINE_MS)
-    return {
-      id: String(row?.id),
-      saw: row?.saw as string[],
-      ageMs: Number(row?.age_ms),
-      isSplit: row?.is_split === true || row?.is_older === true,
-      hasGap: row?.has_gap === true || row?.is_older === true,
-      isNew: row?.is_new === true,
-      version: String(row?.version),
-      ownerSaw: row?.owner_saw as string[],
-      timeline: String(row?.timeline),
-    }
+    return withFailover(readOpened(row ?? {}))
   }
 
   /** Versions up to this one are known to gates, and may be of commits that were lost. Returns the timeline. */
   async raiseVersions(known: bigint): Promise<string> {
     const [row] = await this.#connections.query(RAISE_VERSIONS, [String(known)])
-    return String(row?.timeline)
+    return readTimeline(row ?? {}).timeline
   }
 
   /** Sessions that this gate knows, so that they are there with it and their keys. */
@@ -187,7 +254,7 @@ export class SessionRows {
       added.map(({ body }) => body),
       added.map(({ replacesThrough = -1n }) => String(replacesThrough)),
     ])
-    return rows.map((row) => ({ ...toName(row), isSplit: row.is_raised === true }))
+    return rows.map(readSplit)
   }
 
   /** What others than this writer have added to each of these sessions since row `seq`. */
@@ -201,11 +268,10 @@ export class SessionRows {
       since.map(({ seq }) => String(seq)),
       writer,
     ])
-    return rows.map((row) => ({
-      name: toName(row),
-      seq: BigInt(String(row.seq)),
-      body: row.body as Uint8Array,
-    }))
+    return rows.map((row) => {
+      const { seq, body } = readAnswer(row)
+      return { name: readName(row), seq: BigInt(seq), body }
+    })
   }
 
   async read(
@@ -215,18 +281,11 @@ export class SessionRows {
     const rows = await this.#connections.query(READ_SESSIONS, [[...owners].map(toBytes), writer])
     const sessions = rows
       .filter(({ owner }) => owner !== null)
-      .map((row) => ({
-        owner: (row.owner as Buffer).toString('latin1'),
-        version: String(row.version),
-        ownerSaw: row.owner_saw as string[],
-        number: row.number === null ? undefined : Number(row.number),
-        saw: (row.saw as string[] | null) ?? [],
-        isEnded: row.ended === true,
-        isSplit: row.is_split === true || row.is_older === true,
-        hasGap: row.has_gap === true || row.is_older === true,
-        answers: BigInt(String(row.answers ?? 0)),
-      }))
-    return { timeline: String(rows[0]?.timeline), sessions }
+      .map((row) => {
+        const { answers, ...session } = withFailover(readSession(row))
+        return { ...session, answers: BigInt(answers) }
+      })
+    return { timeline: readTimeline(rows[0] ?? {}).timeline, sessions }
   }
 }
 
@@ -239,10 +298,6 @@ function toBytes(latin1: string): Buffer {
   return Buffer.from(latin1, 'latin1')
 }
 
-function toName(row: Row): SessionName {
-  return { owner: (row.owner as Buffer).toString('latin1'), number: Number(row.number) }
-}
-
-function toVersions(rows: readonly Row[]): ReadonlyMap<string, string> {
-  return new Map(rows.map((row) => [(row.owner as Buffer).toString('latin1'), String(row.version)]))
+function toVersions(rows: readonly StoredRow[]): ReadonlyMap<string, string> {
+  return new Map(rows.map(readVersion).map(({ owner, version }) => [owner, version]))
 }
