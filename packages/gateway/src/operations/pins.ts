@@ -10,6 +10,7 @@ import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { PendingDefinition } from '../tools/pins.ts'
 import { sha256 } from '../tools/pins.ts'
+import { StoredPins } from '../tools/stored-pins.ts'
 import { readKeptTools } from '../tools/stored-tools.ts'
 import { REFUSAL_LENGTH_MAX } from './limits.ts'
 import { commandOperation, type Operation, operation } from './operation.ts'
@@ -119,17 +120,13 @@ export function acceptStored(store: DatabaseSync): Operation {
       const names = tools.map(({ definition }) => definition.name)
       const detail = { server, tools: names, by: toActor(by) }
       await ledger.event({ atMs: nowMs(), name: 'pin', detail })
-      const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
-      for (const { definition, category, risk } of tools)
-        insert.run(
-          definition.server,
-          definition.name,
-          pinOf(definition, sha256),
-          JSON.stringify(definition),
-          category,
-          risk,
-          nowMs(),
-        )
+      const pins = new StoredPins(store, (_, why) => {
+        throw new OperationError(`the definitions could not be stored: ${why}`, 'try again')
+      })
+      pins.inOne(() => {
+        for (const tool of tools)
+          pins.put(tool, { digest: pinOf(tool.definition, sha256), atMs: nowMs() })
+      })
       return {
         accepted: tools.map(({ definition, category }) => ({
           server: definition.server,

@@ -1,5 +1,5 @@
-// The accepted definitions in gate.db, with what their servers told the model beside them. Used by
-// pins.ts alone.
+// The accepted definitions in gate.db, with what their servers told the model beside them: the only writer of
+// the table. Used by pins.ts, and by the operation that accepts without a gate.
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { INSTRUCTIONS } from '@sluice/catalogue/pins/pin'
