@@ -35,7 +35,7 @@ describe('a request', () => {
     expect(await b.engine.ask(makeCall('{"amount":1}'))).toEqual({
       is: 'approved',
       id,
-      by: 'ada',
+      by: ['ada'],
     })
     expect([b.engine.use(id, 'c1'), b.engine.use(id, 'c2')]).toEqual([true, false])
     expect(await b.engine.ask(makeCall('{"amount":1}'))).toEqual({

@@ -39,8 +39,14 @@ import { checkOpen, tallyVerdict } from './verdict.ts'
 
 /** The state of a submitted call. */
 export type ApprovalRequestResult =
-  | { readonly is: 'approved'; readonly id: string; readonly by: string; readonly args?: string }
-  | { readonly is: 'standing'; readonly id: string; readonly by: string }
+  | {
+      readonly is: 'approved'
+      readonly id: string
+      readonly by: readonly string[]
+      /** The arguments, if an approver changed them. */
+      readonly args?: string
+    }
+  | { readonly is: 'standing'; readonly id: string; readonly by: readonly string[] }
   | {
       readonly is: 'pending'
       readonly id: string
@@ -50,7 +56,13 @@ export type ApprovalRequestResult =
       readonly expired?: string
     }
   | { readonly is: 'used'; readonly id: string; readonly usedBy: string }
-  | { readonly is: 'denied' | 'expired'; readonly id: string; readonly why: string }
+  | {
+      readonly is: 'denied' | 'expired'
+      readonly id: string
+      readonly why: string
+      /** `why` ends with the name of this person, who denied it without a comment. */
+      readonly by?: string
+    }
   | { readonly is: 'refused'; readonly why: string; readonly barred: boolean }
 
 export class ApprovalEngine implements ApprovalService {
@@ -117,8 +129,7 @@ export class ApprovalEngine implements ApprovalService {
     // An approval of this exact call takes precedence over a standing one.
     const isApproved = newest?.state === 'approved' && newest.usedBy === null
     const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
-    if (standing !== undefined)
-      return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
+    if (standing !== undefined) return { is: 'standing', id: standing.id, by: standing.by }
     const answer =
       newest === undefined
         ? undefined
@@ -378,14 +389,15 @@ export class ApprovalEngine implements ApprovalService {
         .filter(({ verdict, gone }) => verdict === 'approve' && !gone)
         .map((vote) => vote.by)
       const edited = row.edited > 0 ? { args: this.#registry.openCall(row)?.args ?? '' } : {}
-      return { is: 'approved', id, by: by.join(', '), ...edited }
+      return { is: 'approved', id, by, ...edited }
     }
     // That nobody decided in time was said of another session's call: an approver may be there now.
     if (state === 'expired' && row.session !== session) return undefined
     // The verdict is reported to the caller once; the next call submits a new request.
     if ((state === 'denied' || state === 'expired') && !isReported) {
       this.#registry.requests.markReported(id)
-      return { is: state, id, why }
+      const silent = row.votes.find(({ verdict, comment }) => verdict === 'deny' && comment === '')
+      return { is: state, id, why, ...(state === 'denied' && silent && { by: silent.by }) }
     }
     return undefined
   }

@@ -23,7 +23,7 @@ test('the vote of a removed approver does not count, and stays void', async () =
   expect(b.engine.find(id)?.asks[0]?.approvedBy).toEqual(['bob'])
   await b.engine.decide(id, yes, ada, 'terminal')
   expect(b.engine.find(id)?.state).toBe('approved')
-  expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', by: 'bob, ada' })
+  expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', by: ['bob', 'ada'] })
 })
 
 test('what a removed approver had approved, also as a standing approval, no longer passes', async () => {

@@ -91,7 +91,11 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   // The rounds of an approved call are that call.
   if (approvedFor !== undefined && approvedFor === requirements) {
     const approval = { settled() {}, asked: requirements, args: undefined }
-    return approve(options, { ...decided, decision: approved(decision, 'before'), approval })
+    return approve(options, {
+      ...decided,
+      decision: approved(decision, { reason: 'approved before' }),
+      approval,
+    })
   }
   const waitOptions = request.waitOptions?.()
   if (waitOptions === undefined)
@@ -129,7 +133,13 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
     case 'expired': {
       const code = result.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
       const why = `the request for approval ${result.is === 'denied' ? 'was denied' : 'expired'}: ${result.why}`
-      return toRefusedResult({ ...toDenial(decision, code, why), approval: toReference(result.id) })
+      return toRefusedResult({
+        ...toDenial(decision, code, why),
+        approval: toReference(result.id),
+        ...(result.by !== undefined && {
+          approvers: { names: [result.by], at: why.length - result.by.length },
+        }),
+      })
     }
     case 'used': {
       const why = `an identical call has used the approval: ${result.usedBy}; its outcome is there`
@@ -197,7 +207,7 @@ function pass(
   if (args === undefined)
     return approve(options, {
       ...decided,
-      decision: approved(decision, `by ${by} (${id})`),
+      decision: approved(decision, nameApprovers(by, ` (${id})`)),
       approval,
     })
   const edited = withArgs?.(args) ?? { ...request, objection: 'its arguments cannot be changed' }
@@ -211,7 +221,7 @@ function pass(
     const reason = `an approver changed the arguments, and with them it may not pass: ${why}`
     return toRefusedResult({ ...toDenial(again, 'APPROVAL_DENIED', reason), approval: { id } })
   }
-  const approvedDecision = approved(again, `by ${by} (${id}), who changed the arguments`)
+  const approvedDecision = approved(again, nameApprovers(by, ` (${id}), who changed the arguments`))
   return approve(options, { ...decided, request: edited, decision: approvedDecision, approval })
 }
 
@@ -289,12 +299,22 @@ function pendingText(
   return `${waiting}; after that make the same call again: an approval is good for one call`
 }
 
-function approved(decision: Decision, how: string): AllowingDecision {
+function nameApprovers(names: readonly string[], rest: string): ApprovedReason {
+  const before = 'approved by '
+  return {
+    reason: `${before}${names.join(', ')}${rest}`,
+    approvers: { names, at: before.length },
+  }
+}
+
+type ApprovedReason = Pick<Decision, 'reason' | 'approvers'>
+
+function approved(decision: Decision, why: ApprovedReason): AllowingDecision {
   return {
     ...decision,
     action: 'allow',
     code: 'APPROVED',
-    reason: `approved ${how}`,
+    ...why,
     approvals: [],
   }
 }

@@ -84,7 +84,7 @@ export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
 
 /** Replaces the decision of a rule by a denial. Nothing that belongs to that rule may appear in it. */
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
-  const { quiet: _, ...rest } = decision
+  const { quiet: _, approvers: __, ...rest } = decision
   return { ...rest, action: 'deny', code, reason, limits: [], approvals: [] }
 }
 

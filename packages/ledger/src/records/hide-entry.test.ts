@@ -78,13 +78,18 @@ test('who approved or denied is a token in the reason of the call; a comment sta
   const bob = 'https://id.example.com:Jones, Bob'
   names.know(ANN)
   names.know(bob)
-  for (const [code, reason] of [
-    ['APPROVED', `approved by ${bob} (k7)`],
+  const denied = 'the request for approval was denied: denied by '
+  for (const [code, before, people, after] of [
+    ['APPROVED', 'approved by ', [bob], ' (k7)'],
     // Who voted before names became tokens is nobody yet.
-    ['APPROVED', `approved by ${ANN}, eve@example.com (k7), who changed the arguments`],
-    ['APPROVAL_DENIED', `the request for approval was denied: denied by ${ANN}`],
+    ['APPROVED', 'approved by ', [ANN, 'eve@example.com'], ' (k7), who changed the arguments'],
+    ['APPROVAL_DENIED', denied, [ANN], ''],
+    // A name that is a word of the sentence as well.
+    ['APPROVED', 'approved by ', ['by', bob], ' (k7)'],
   ] as const) {
-    const decision = { ...allowed, limits: [], code, reason }
+    const reason = `${before}${people.join(', ')}${after}`
+    const approvers = { names: people, at: before.length }
+    const decision = { ...allowed, limits: [], code, reason, approvers }
     const text = hider.encode({ ...decisionEntry(1, { decision }), kind: 'refusal' })
     expect(text).not.toMatch(/example\.com/)
     expect(read(text)).toMatchObject({ decision: { reason } })

@@ -3,6 +3,7 @@
 // entry passes here before it is encoded; readers see names again.
 
 import type { LimitCharge } from '@sluice/policy/calls/counters'
+import type { NamedApprovers } from '@sluice/policy/calls/decision'
 import { memoize } from '@sluice/policy/structures/memoize'
 import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import {
@@ -31,9 +32,6 @@ const ABOUT_NAMED: ReadonlySet<string> = new Set(['approver', 'grant', 'proof', 
 const SENTENCES = 'alert'
 /** What a word of a sentence may end with. */
 const END_OF_WORD = /(?:['’]s)?[:.!?'’]{0,3}$/
-/** Reasons with approvers, see gateway/call/await-approval.ts: before them, they, and after them. */
-const APPROVED_BY = /^(approved by )(.+)( \([^()]*\)(?:, who changed the arguments)?)$/
-const DENIED_BY = /^(the request for approval was denied: denied by )(.+)()$/
 const COUNTER_DIGEST_LENGTH = 22
 /** A key of a limit over everyone ends with it. */
 const NO_VALUE = '|0:'
@@ -154,26 +152,22 @@ export class EntryHider {
     }
   }
 
-  /** Hides who approved or denied, where a comment of theirs stays as it is, and known names in other sentences of a
-   * refusal: who is frozen, and who refused a definition. */
+  /** Hides who approved or denied. Comments of theirs stay as they are. In other refusals known names are hidden: who
+   * is frozen, and who refused a definition. */
   #hideReason(decision: RecordedDecision): RecordedDecision {
-    const { code, reason } = decision
-    if (code !== 'APPROVED' && code !== 'APPROVAL_DENIED')
-      return decision.action === 'deny'
-        ? { ...decision, reason: this.#hideWords(reason) }
-        : decision
-    const [, before, by, after] = (code === 'APPROVED' ? APPROVED_BY : DENIED_BY).exec(reason) ?? []
-    if (by === undefined) return decision
-    const whole = this.#hideKnown(by)
-    // Who approved before names became tokens is not known yet; who denied is, or this is a comment.
-    const hidden =
-      whole !== by || code === 'APPROVAL_DENIED'
-        ? whole
-        : by
-            .split(', ')
-            .map((name) => this.#know(name))
-            .join(', ')
-    return { ...decision, reason: `${before}${hidden}${after}` }
+    const { action, approvers, code, reason } = decision
+    if (approvers !== undefined) return { ...decision, reason: this.#hideNamed(reason, approvers) }
+    if (action !== 'deny' || code === 'APPROVAL_DENIED') return decision
+    return { ...decision, reason: this.#hideWords(reason) }
+  }
+
+  /** Who approved before names became tokens is not known yet. */
+  #hideNamed(reason: string, { names, at }: NamedApprovers): string {
+    const shown = names.join(', ')
+    // Never a cut through a reason that was replaced.
+    if (!reason.startsWith(shown, at)) return this.#hideWords(reason)
+    const hidden = names.map((name) => this.#know(name)).join(', ')
+    return `${reason.slice(0, at)}${hidden}${reason.slice(at + shown.length)}`
   }
 
   #original(text: string): string {

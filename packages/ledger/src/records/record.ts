@@ -18,9 +18,9 @@ export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as
 export type Status = (typeof STATUSES)[number]
 
 /** The decision as recorded; a `Decision` of the policy engine fits. `limits` are the charges that were
- * consumed: counters are rebuilt from them after a restart. */
+ * consumed: counters are rebuilt from them after a restart. `approvers` is not stored: their tokens are in the reason. */
 export interface RecordedDecision
-  extends Pick<Decision, 'action' | 'rule' | 'reason' | 'guardrails' | 'limits'> {
+  extends Pick<Decision, 'action' | 'rule' | 'reason' | 'guardrails' | 'limits' | 'approvers'> {
   readonly code: string
   /** `limits` of each only if they were consumed. */
   readonly shadow: readonly (Omit<ShadowDecision, 'code'> & { readonly code: string })[]

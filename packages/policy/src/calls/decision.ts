@@ -104,9 +104,19 @@ export interface Decision {
   readonly shadow: readonly ShadowDecision[]
   /** The approval request, if there is one. */
   readonly approval?: ApprovalReference
+  /** The people whom the reason names because they approved or denied the call. */
+  readonly approvers?: NamedApprovers
   /** The policy lets the gate answer the client's own question about this call, within what `mayAnswer` of the
    * gateway allows. */
   readonly quiet?: true
+}
+
+/** Names in a reason. The ledger writes tokens in their place. */
+export interface NamedApprovers {
+  /** In the reason they are joined by `, `. */
+  readonly names: readonly string[]
+  /** Where the first of them begins in the reason. */
+  readonly at: number
 }
 
 export interface ApprovalReference {
