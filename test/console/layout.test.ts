@@ -4,6 +4,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAll, PlainClient } from '../support/plain-client.ts'
+import { forms } from '../support/runs.ts'
 import { endGates, until } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
@@ -14,7 +15,8 @@ import { ask, getToken, PIN, type Stage, setStage, signedIn } from './stage.ts'
 const chromium = findChromium()
 /** A session may hold 20 calls. */
 const CLIENTS = 13
-const WIDTHS = [390, 768, 1024, 1440]
+/** A phone and a desk first. */
+const WIDTHS = forms([390, 1440, 768, 1024], 2)
 const PAGES = [
   'overview',
   'approvals',

@@ -23,7 +23,7 @@ import {
   BOXES_MAX,
   SNAPSHOT_FILES_MAX,
 } from '../../packages/gateway/src/isolation/limits.ts'
-import { BoxTrial, USERS } from '../support/boxes.ts'
+import { BoxTrial, OWN_USER } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 import { SETTINGS_FILES } from '../support/client-settings.ts'
 import { ROOT } from '../support/modules.ts'
@@ -71,7 +71,7 @@ const CLIENT_FILES = [
   '.github/hooks/sluice.json',
 ]
 
-describe.runIf(BWRAP !== undefined).each(USERS)(
+describe.runIf(BWRAP !== undefined).each(OWN_USER)(
   nameBubblewrapSuite('in the box, as user %s', BWRAP),
   (uid) => {
     let trial: BoxTrial

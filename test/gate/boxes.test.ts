@@ -22,7 +22,7 @@ import { openBoxes } from '../../packages/gateway/src/isolation/boxes.ts'
 import { BOX_START_MS_MAX } from '../../packages/gateway/src/isolation/limits.ts'
 import { showSystem } from '../../packages/gateway/src/isolation/locked-view.ts'
 import { showNetworkSettings } from '../../packages/gateway/src/isolation/run-launcher.ts'
-import { BoxTrial, USERS } from '../support/boxes.ts'
+import { BoxTrial, ORDINARY_USER } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 import { ROOT } from '../support/modules.ts'
 import { sluice } from '../support/run-sluice.ts'
@@ -33,7 +33,7 @@ const BWRAP = findBubblewrap()
 const WAIT = { timeout: 20_000 }
 const COMMIT = 'git -c user.name=a -c user.email=a@b commit -qm first'
 
-describe.runIf(BWRAP !== undefined).each(USERS)(
+describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
   nameBubblewrapSuite('lines in a box, as user %s', BWRAP),
   (uid) => {
     let trial: BoxTrial

@@ -17,6 +17,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ORDINARY_USER, OWN_USER } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
@@ -34,10 +35,8 @@ import {
 const BWRAP = findBubblewrap()
 const SECRET = 'only-for-the-gate'
 const SHELL = installed('mcp-server-commands/build/index.js')
-const NOBODY = 65_534
 const SAVES_AT_ITS_END =
   'trap "echo saved > saved; exit 0" TERM; echo > started; while :; do sleep 0.05; done'
-const USERS = process.getuid?.() === 0 ? [undefined, NOBODY] : [undefined]
 
 const made: string[] = []
 
@@ -69,7 +68,7 @@ async function runLine(client: PlainClient, line: string): Promise<string> {
   return said
 }
 
-describe.runIf(BWRAP !== undefined).each(USERS)(
+describe.runIf(BWRAP !== undefined).each(OWN_USER)(
   nameBubblewrapSuite('on the floor, as user %s', BWRAP),
   (uid) => {
     let gate: RunningGate
@@ -246,7 +245,7 @@ const [, , url] = process.argv
 fetch(url).then(async (r) => console.log('got', await r.text()), (e) => console.log('failed', e.cause?.code ?? e.message))
 `
 
-describe.runIf(BWRAP !== undefined).each(USERS)(
+describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
   nameBubblewrapSuite('a locked server, as user %s', BWRAP),
   (uid) => {
     let gate: RunningGate
@@ -391,7 +390,7 @@ import { execFileSync } from 'node:child_process'
 export const look = () => execFileSync('sh', ['-c', 'grep -rs "" "$HOME_OF_TEST" > "$OUT/result"; echo ran >> "$OUT/result"'])
 `
 
-describe.runIf(BWRAP !== undefined).each(USERS)(
+describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
   nameBubblewrapSuite('H7: a locked server in the home directory, as user %s', BWRAP),
   (uid) => {
     const home = mkdtempSync(join(tmpdir(), 'sluice-home-'))

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync }
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SNAPSHOTS_MAX } from '../../packages/gateway/src/isolation/limits.ts'
-import { BoxTrial, USERS } from '../support/boxes.ts'
+import { BoxTrial, ORDINARY_USER } from '../support/boxes.ts'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
 
 const BWRAP = findBubblewrap()
@@ -22,7 +22,7 @@ const FILES = {
   'home/shop/run.sh': '#!/bin/sh\n',
 }
 
-describe.runIf(BWRAP !== undefined).each(USERS)(
+describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
   nameBubblewrapSuite('undo, as user %s', BWRAP),
   (uid) => {
     let trial: BoxTrial

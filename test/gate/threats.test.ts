@@ -12,7 +12,7 @@ import { ROOT } from '../support/modules.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { rounds } from '../support/runs.ts'
+import { forms } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, installed } from '../support/start-gate.ts'
 import { type ListedTool, type Machine, playAll, startTrial } from '../support/threat-trial.ts'
@@ -73,16 +73,26 @@ interface SetUp extends Machine {
 }
 
 const SET_UPS: Readonly<Record<string, SetUp>> = {
-  'a laptop that reads and writes': {
-    servers: LAPTOP,
-    policy: READ_AND_WRITE,
-    open: ['secret', 'code', 'gate', 'message'],
+  'a shop with a bound': {
+    servers: { shop: SHOP, fetch: FETCH },
+    policy: `version: 1
+default: deny
+tools:
+  fetch/fetch: allow
+  shop/create_refund: { action: allow, when: args.amount <= 50, otherwise: require_approval }
+`,
+    open: ['money'],
   },
   'the pack for coding agents': {
     servers: {},
     client: 'coding-agent',
     policy: readText(join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml')),
     open: ['secret', 'code', 'gate'],
+  },
+  'a laptop that reads and writes': {
+    servers: LAPTOP,
+    policy: READ_AND_WRITE,
+    open: ['secret', 'code', 'gate', 'message'],
   },
   'a laptop that may do anything, balanced': {
     servers: LAPTOP,
@@ -133,16 +143,6 @@ tools:
 `,
     open: [],
   },
-  'a shop with a bound': {
-    servers: { shop: SHOP, fetch: FETCH },
-    policy: `version: 1
-default: deny
-tools:
-  fetch/fetch: allow
-  shop/create_refund: { action: allow, when: args.amount <= 50, otherwise: require_approval }
-`,
-    open: ['money'],
-  },
 }
 
 function suggest(servers: Machine['servers']): string {
@@ -163,8 +163,8 @@ afterEach(() => {
 })
 afterAll(() => endOwnGates())
 
-/** A set-up takes seconds of searching: `npm test` tries a share, `npm run soak -- repeats` all. */
-const TRIED = Object.entries(SET_UPS).slice(0, rounds(Object.keys(SET_UPS).length - 3))
+/** A set-up takes seconds of searching: `npm test` tries servers and a client, `npm run soak -- repeats` all. */
+const TRIED = forms(Object.entries(SET_UPS), 2)
 
 interface FoundHarm extends Omit<HarmResult, 'paths'> {
   readonly paths: readonly (ThreatPath & { readonly serious: boolean })[]

@@ -7,10 +7,14 @@ import type { BoxSettings } from '@sluice/gateway/config/config'
 import type { BoxState } from '@sluice/gateway/isolation/boxes'
 import type { RestoredFile, Snapshot, SnapshotBounds } from '@sluice/gateway/isolation/snapshots'
 import type { DriverLine, DriverRequest, DriverResult } from './box-driver.ts'
+import { forms } from './runs.ts'
 import { programFile } from './start-gate.ts'
 
 export const NOBODY = 65_534
-export const USERS = process.getuid?.() === 0 ? [undefined, NOBODY] : [undefined]
+const USERS = process.getuid?.() === 0 ? [undefined, NOBODY] : [undefined]
+/** What is tried as the user of the tests in `npm test`, and as an ordinary one, too, in full; or the reverse. */
+export const OWN_USER = forms(USERS)
+export const ORDINARY_USER = forms(USERS.toReversed())
 const NO_SETTINGS: BoxSettings = { read: [], write: [], hosts: [], env: [] }
 
 export class BoxTrial {

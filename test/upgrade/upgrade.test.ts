@@ -20,7 +20,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { rounds } from '../support/runs.ts'
+import { forms, rounds } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { SetClock } from '../support/set-clock.ts'
 import { endGates, type GateSpec, type RunningGate, startGate } from '../support/start-gate.ts'
@@ -51,8 +51,8 @@ const VERSIONS = readdirSync(FIXTURES)
 /** Has fixtures of revisions only. */
 const UNRELEASED = '0.1.0'
 /** The first version had no shared store. */
-const SHARED = VERSIONS.filter((version) => version !== '0.1.0-0ce18f4')
-const BESIDE = VERSIONS.filter((version) => existsSync(join(FIXTURES, `${version}-command.br`)))
+const SHARED = VERSIONS.filter((version) => version !== '0.1.0-0ce18f4').reverse()
+const BESIDE = SHARED.filter((version) => existsSync(join(FIXTURES, `${version}-command.br`)))
 
 afterEach(endGates)
 
@@ -167,7 +167,8 @@ async function expectProven(data: string, seqs: readonly number[]): Promise<void
 /** Before and after; `slow` also four times outside of the standing approval. */
 const ARRIVALS = { write: WRITES_MAX, fail: 2, read: 1, slow: STANDING_CALLS + 4 }
 
-test.each(VERSIONS)('a data directory of %s goes on', async (version) => {
+/** In `npm test` the oldest, whose data takes all steps; a shared store and a gate beside are those of the newest. */
+test.each(forms(VERSIONS))('a data directory of %s goes on', async (version) => {
   const { aheadMs, folder, story } = unpack(version, 'sqlite')
   const data = join(folder, 'data')
   const before = recordsOf({ data })
@@ -189,7 +190,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
   })
   afterAll(() => server?.end())
 
-  test.each(SHARED)('of %s goes on', async (version) => {
+  test.each(forms(SHARED))('of %s goes on', async (version) => {
     const { aheadMs, folder, story } = unpack(version, 'postgres')
     const database = `upgrade_${version}`
     await server.createDatabase(database)
@@ -216,7 +217,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     )
   })
 
-  test.each(BESIDE)('serves a gate of %s beside one of this version', async (version) => {
+  test.each(forms(BESIDE))('serves a gate of %s beside one of this version', async (version) => {
     expect(await runBeside(server, version, { calls: rounds(240) })).toEqual([])
   })
 })
