@@ -35,19 +35,25 @@ const PROCESSES = {
   sequence: { groupOrder: 1 },
 }
 
-/** Code in the test's process starts the bundled threads too (bundle-command.ts). Without a bundle, as in a run of
- * unit tests alone, it starts their sources. */
+/** The command that code starts in the background, or writes into the file of a client. */
+const COMMAND =
+  /fileURLToPath\(new URL\('\.\.\/\.\.\/bin\/sluice\.js', import\.meta\.url\)\)|join\(PACKAGE, 'bin\/sluice\.js'\)/g
+
+/** Code in the test's process starts the bundled threads and the bundled command too (bundle-command.ts). Without a
+ * bundle, as in a run of unit tests alone, it starts their sources. A gate costs a third of one from the sources. */
 const STARTS_BUNDLED = {
   name: 'bundled threads',
   enforce: 'pre' as const,
   transform: {
-    filter: { id: /\/packages\/[^/]+\/src\/.*\.ts$/, code: STARTS },
+    filter: { id: /\/packages\/[^/]+\/src\/.*\.ts$/, code: [STARTS, COMMAND] },
     // Decided when the code runs: transformed modules are cached on disk, for runs with and without the bundle.
     handler: (code: string) =>
-      code.replace(
-        STARTS,
-        "(process.env.SLUICE_TEST_COMMAND === undefined ? $& : join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js'))",
-      ),
+      code
+        .replace(
+          STARTS,
+          "(process.env.SLUICE_TEST_COMMAND === undefined ? $& : join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js'))",
+        )
+        .replace(COMMAND, '(process.env.SLUICE_TEST_COMMAND ?? $&)'),
   },
 }
 
