@@ -2,7 +2,8 @@
 // the tests whose file name contains FILTER. The last line is `N passed, N failed[, N skipped]`:
 // a check step counts as one test, and so does a test file that could not be loaded. A run that
 // finds no tests, crashes, or fails for another reason (coverage, unhandled error) is a failure. Before that
-// line: the CPU that the run took, children included, and the files that took the most of it.
+// line: the CPU that the run took, children included, and the files that took the most of it; `SLUICE_TEST_CPU=FILE`
+// writes that of every file to FILE.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +41,7 @@ if (filters.length === 0) {
 const runs =
   filters.length === 0 ? [['--project=covering', '--coverage'], ['--project=!covering']] : [filters]
 const cpuFolder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
-const cpuFile = join(cpuFolder, 'cpu')
+const cpuFile = process.env.SLUICE_TEST_CPU ?? join(cpuFolder, 'cpu')
 writeFileSync(cpuFile, '')
 process.env.SLUICE_TEST_CPU = cpuFile
 for (const options of runs) {

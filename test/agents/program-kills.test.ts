@@ -6,6 +6,7 @@ import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { KILLS_POLICY, playProgramKills } from '../support/program-kills.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, startGate, until } from '../support/start-gate.ts'
 
@@ -16,12 +17,17 @@ afterAll(async () => {
   await endGates()
 })
 
-test('programs with held calls go on after each kill -9, and call nothing twice', {
-  timeout: 180_000,
-}, async () => {
-  const servers = { code: { builtin: 'code' as const }, count: fixture('counter', log) }
-  await playProgramKills(() => startGate({ servers, policy: KILLS_POLICY, folder }), log)
-})
+// test/cluster/agents.test.ts kills the gates of a cluster in the same way.
+test.runIf(IS_FULL)(
+  'programs with held calls go on after each kill -9, and call nothing twice',
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const servers = { code: { builtin: 'code' as const }, count: fixture('counter', log) }
+    await playProgramKills(() => startGate({ servers, policy: KILLS_POLICY, folder }), log)
+  },
+)
 
 test('a call is known to be held if the gate is killed before the program has noted that', {
   timeout: 120_000,

@@ -8,7 +8,7 @@ import { parseExpression } from '@sluice/policy/expression/expression'
 import { describe, expect, test } from 'vitest'
 import { decode } from '../../packages/ledger/src/records/decoding.ts'
 import { LedgerError } from '../../packages/ledger/src/records/errors.ts'
-import { rounds } from '../support/runs.ts'
+import { forms, rounds } from '../support/runs.ts'
 import { FUZZ_TARGETS, fuzz } from './fuzz.ts'
 import { insertCounters } from './instrument.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
@@ -17,22 +17,23 @@ import { seeds as policySeeds } from './targets/policy.ts'
 const EXECUTIONS = rounds(2_000)
 const PLANTED_EXECUTIONS_MAX = 200_000
 
-describe.each(FUZZ_TARGETS)('%s', (target) => {
-  test('a short run finds nothing', async () => {
-    const report = await fuzz({ target, executions: EXECUTIONS, seconds: 60 })
-    expect(report.finding).toBeUndefined()
-    expect(report.edgesReached).toBeGreaterThan(20)
-    expect(report.corpus).toBeGreaterThan(3)
-  })
+test.each(FUZZ_TARGETS)('%s: a short run finds nothing', async (target) => {
+  const report = await fuzz({ target, executions: EXECUTIONS, seconds: 60 })
+  expect(report.finding).toBeUndefined()
+  expect(report.edgesReached).toBeGreaterThan(20)
+  expect(report.corpus).toBeGreaterThan(3)
+})
 
-  test('has three planted faults, and finds the last', async () => {
+test.each(forms(FUZZ_TARGETS, 3))(
+  '%s has three planted faults, and finds the last',
+  async (target) => {
     const faults = PLANTED_FAULTS[target] ?? []
     expect(faults).toHaveLength(3)
     const fault = faults[2] as (typeof faults)[number]
     const report = await fuzz({ target, executions: PLANTED_EXECUTIONS_MAX, seconds: 60, fault })
     expect(report.finding).toBeDefined()
-  })
-})
+  },
+)
 
 test('finding: the seeds of the policy target compile, so that mutations begin at policies that decide', () => {
   for (const text of policySeeds)

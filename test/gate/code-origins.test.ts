@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/cli/src/run/builtin-agents.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
+import { forms } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import { fixture, type RunningGate, until } from '../support/start-gate.ts'
 
@@ -96,7 +97,7 @@ async function waitsFor(code: string): Promise<string> {
   return (await look()).waitingFor
 }
 
-test.each(FORMS)('a value that was %s is held', async (_form, read) => {
+test.each(forms(FORMS, 2))('a value that was %s is held', async (_form, read) => {
   const ended = await run(
     `${READ_WORD}\n${read}\nif (record_id !== ${JSON.stringify(TARGET)}.slice()) throw 1\n${UPDATE}`,
   )

@@ -23,6 +23,7 @@ import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { endGates, type ServingGate } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
@@ -208,7 +209,7 @@ function failed(checks: readonly Check[], scenarios: readonly string[]): Excepti
 const names = (exceptions: Exceptions) => Object.keys(exceptions).sort()
 
 describe('the client half of the suite, through the gate', () => {
-  test('2025-11-25: every scenario of the revision', async () => {
+  test.runIf(IS_FULL)('2025-11-25: every scenario of the revision', async () => {
     const options = ['--suite', 'auth', '--spec-version', '2025-11-25', ...PATIENT]
     const checks = await runClient(client, options)
     const there = [...new Set(checks.map(({ scenario }) => scenario))]

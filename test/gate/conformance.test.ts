@@ -11,6 +11,7 @@ import {
   scoredScenarios,
 } from '../conformance/run-suite.ts'
 import { FIXTURE, type FixtureServer, serveFixture } from '../support/fixture-server.ts'
+import { forms, IS_FULL } from '../support/runs.ts'
 import { endGates, NODE, startGate } from '../support/start-gate.ts'
 
 const CHECKS_OF_THE_ACTIVE_SUITE = 40
@@ -87,7 +88,7 @@ afterAll(async () => {
 })
 
 describe('0.1.16, the session generation', () => {
-  test('straight: all 40 checks', async () => {
+  test.runIf(IS_FULL)('straight: all 40 checks', async () => {
     const checks = await runSuite('session', direct)
     expect(checks.filter(({ status }) => status !== 'SUCCESS')).toEqual([])
     expect(checks).toHaveLength(CHECKS_OF_THE_ACTIVE_SUITE)
@@ -121,7 +122,7 @@ describe('0.1.16, the session generation', () => {
 })
 
 describe('0.2.0, the stateless generation', () => {
-  test('straight: every scored scenario', async () => {
+  test.runIf(IS_FULL)('straight: every scored scenario', async () => {
     const checks = await runSuite('stateless', direct)
     const asked = [...scoredScenarios(), ...BEYOND_THE_SCORE, ...TASKS]
     expect(asked.filter((scenario) => !passed(checks, scenario))).toEqual([])
@@ -141,7 +142,7 @@ describe('0.2.0, the stateless generation', () => {
 
 describe('0.2.0, the skills extension', () => {
   test('straight, through the gate to each kind of server and to all: every check', async () => {
-    for (const url of [direct, gated, gatedStdio, gatedAll]) {
+    for (const url of forms([gatedAll, gatedStdio, gated, direct], 2)) {
       const checks = await runScenarios('stateless', url, SKILLS)
       const others = checks.filter(({ status }) => status !== 'SUCCESS')
       const expected = url === gatedAll ? Object.keys(TWICE_AT_ALL) : []

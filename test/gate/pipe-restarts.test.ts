@@ -10,13 +10,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { recordsOf } from '../support/plain-client.ts'
-import { rounds } from '../support/runs.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { fixture, NODE, SLUICE, until } from '../support/start-gate.ts'
 import { VERSION } from '../support/stateless-client.ts'
 
 const TIMEOUT_MS = 300_000
-const RESTARTS = rounds(16)
+const RESTARTS = IS_FULL ? 16 : 2
 const POLICY = `version: 1
 default: allow
 labels: { count/read: [private] }

@@ -10,6 +10,7 @@ import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
 import { sluice } from '../support/run-sluice.ts'
+import { forms } from '../support/runs.ts'
 import {
   endGates,
   fixture,
@@ -273,7 +274,7 @@ describe('limits over the wire', () => {
     await server.close()
   })
 
-  test.each(['stop', 'kill'] as const)('labels hold over a restart: %s', async (how) => {
+  test.each(forms(['kill', 'stop'] as const))('labels hold over a restart: %s', async (how) => {
     const gate = await startOffice(POLICY, undefined, how === 'kill' ? startGate : serveGate)
     const { stdout } = await sluice(['sessions', 'token', '--data', gate.data])
     const server = `office?sluice_session=${stdout.trim()}`

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inspect } from '../support/inspect.ts'
 import { listDirectly, listGated } from '../support/list-tools.ts'
 import { throughGate } from '../support/real-client.ts'
+import { forms } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
@@ -84,7 +85,7 @@ afterAll(async () => {
 
 const url = (name: Name): string => `${gate.url}/mcp/${name}`
 
-describe.each(NAMES)('%s', (name) => {
+describe.each(forms(NAMES, 3))('%s', (name) => {
   test('lists the same tools, byte by byte, but for the policy', async () => {
     const [direct, gated] = await Promise.all([listDirectly(servers[name]), listGated(gate, name)])
     const hidden = direct.filter((text) => JSON.parse(text).name === HIDDEN[name])

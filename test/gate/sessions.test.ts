@@ -6,6 +6,7 @@ import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
+import { forms } from '../support/runs.ts'
 import { connectClients, countStoredSessions, WEEK_GATE } from '../support/session-week.ts'
 import {
   endGates,
@@ -46,7 +47,7 @@ function moved(client: PlainClient, gate: ServingGate, server: string): PlainCli
 const policy =
   'version: 1\ndefault: deny\ntools:\n  older/*: { action: allow, rate_limit: { max: 3, window: 1h } }\n  newer/*: allow\n  office/*: allow\n'
 
-test.each(['stopped', 'killed'])(
+test.each(forms(['killed', 'stopped']))(
   'the gate is %s',
   async (how) => {
     const before = await (how === 'stopped' ? serveGate : startGate)({ servers, policy })

@@ -13,11 +13,14 @@ type SyntaxNode = { readonly type: string; readonly start: number; readonly [key
 
 const files = globSync('packages/*/{src,page/src}/**/*.{ts,tsx}', { cwd: ROOT })
   .filter((path) => !/\.test(-support)?\.tsx?$|\/standard-tests\.ts$/.test(path))
-  .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+  .map((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    return { path, text, exported: listExports(path, text) }
+  })
 
 test('exported functions and public methods have a result type', () => {
-  const wrong = files.flatMap(({ path, text }) =>
-    listExports(path, text)
+  const wrong = files.flatMap(({ path, text, exported }) =>
+    exported
       .flatMap(listFunctions)
       .filter(({ node }) => node.returnType === null)
       .map(({ name, node }) => `${path}:${findLine(text, node)} \`${name}\` has no result type`),
@@ -26,8 +29,8 @@ test('exported functions and public methods have a result type', () => {
 })
 
 test('exported types, parameters and members are not taken from what a function returns', () => {
-  const wrong = files.flatMap(({ path, text }) =>
-    listExports(path, text)
+  const wrong = files.flatMap(({ path, text, exported }) =>
+    exported
       .flatMap(listInferred)
       .map((node) => `${path}:${findLine(text, node)} has ReturnType<typeof …>: write the type`),
   )

@@ -29,7 +29,8 @@ describe.skipIf(chromium === undefined)(named('the playground', chromium), () =>
   beforeAll(async () => {
     await build(join(ROOT, 'site'), {
       onAfterConfigResolve: (site) => {
-        Object.assign(site, { pages: [PAGE], outDir: folder, ignoreDeadLinks: true })
+        const vite = { ...site.vite, build: { minify: false } }
+        Object.assign(site, { pages: [PAGE], outDir: folder, ignoreDeadLinks: true, vite })
       },
     })
     server = createServer(async ({ url = '' }, response) => {

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../policy/reference/random.ts'
+import { forms } from '../support/runs.ts'
 import { growthExponent } from './measure.ts'
 import { TEXT_READERS } from './readers.ts'
 import {
@@ -52,10 +53,11 @@ describe('F9: every reader of foreign text', () => {
 })
 
 describe('the search', () => {
-  test.each<[how: string, run: (text: string) => unknown]>([
+  const planted = forms<[how: string, run: (text: string) => unknown]>([
     ['a test of the whole text for each mark', marksTestWhole],
     ['an expression that reads on from every letter', (text) => /[a-z]+!/.test(text)],
-  ])('finds what is planted: %s', (how, run) => {
+  ])
+  test.each(planted)('finds what is planted: %s', (how, run) => {
     const reader = { name: how, charsMax: 1_048_576, prepare: (text: string) => () => run(text) }
     const found = PLANTED_SECONDS.reduce(
       (row: string | undefined, secondsMax) => row ?? findSteep(reader, { ...search, secondsMax }),
