@@ -61,11 +61,16 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
   // Also a definition is pending, and not held.
   [/^packages\/gateway\/src\/(?:tools|session|alerts)\//, /\bheldOf\b|\bheld(?=\??:)/, 'pending'],
   [/^packages\/catalogue\/src\/signals\//, /\btell(?:er\b|[A-Z(:,])/, 'emit'],
+  [
+    /^packages\/(?:agents\/src|cli\/src|gateway\/src\/(?:upstream|operations|aggregate|alerts))\//,
+    /#tell\b|\btell(?:ers?\b|[A-Z(:])/,
+    'notify, report, print',
+  ],
 ]
 
 /** Modules whose doc comments are sentences, and how a fragment begins. */
 const SENTENCES =
-  /^packages\/(?:(?:policy|guard|catalogue|protocol|import-policylayer)\/src\/|ledger\/src\/(?!store)|access\/src\/approvals\/|gateway\/src\/(?:call|start|tools)\/)/
+  /^packages\/(?:(?:access|policy|guard|catalogue|protocol|import-policylayer)\/src\/|ledger\/src\/(?!store)|agents\/src\/(?!guest)|gateway\/src\/(?:call|front|start|tools|upstream)\/)/
 const FRAGMENT =
   /^\s*\/\*\* (?:Of|By|Not|As|To|For|With|Without|Beside|Below|Behind|Undefined|Those|None|Also|Neither|In place of) /
 

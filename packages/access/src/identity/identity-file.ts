@@ -97,7 +97,7 @@ export function identityFile(directory: string): OpenOptions {
   }
 }
 
-/** By position, or all of them by name. */
+/** Parameters by position, or all of them by name. */
 type Parameter = SQLInputValue | Readonly<Record<string, SQLInputValue>>
 
 /** A connection to the database. Every method throws StoreError. */

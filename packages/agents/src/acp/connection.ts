@@ -105,7 +105,7 @@ export class AcpConnection {
   readonly #create: object
   readonly #version: string
   readonly #send: (message: object) => void
-  /** By session. */
+  /** The run that each session has under way. */
   readonly #running = new Map<string, Running>()
 
   constructor({ agents, create, version, send }: AcpConnectionOptions) {

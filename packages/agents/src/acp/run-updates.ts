@@ -10,19 +10,19 @@ export interface ShownEvent {
   readonly kind: string
   /** Answered model calls of the agent after this event. */
   readonly turn: number
-  /** Of `prompt`: what the agent was told. */
+  /** What the agent was told; an update `prompt` has it. */
   readonly input?: string
-  /** Of `model`: its words. */
+  /** The words of the model; an update `model` has them. */
   readonly text?: string
-  /** Of `model`: the calls that it made, with their arguments as JSON. */
+  /** The calls that the model made, with their arguments as JSON; an update `model` has them. */
   readonly toolCalls?: readonly ShownCall[]
-  /** Of what belongs to an effect: `e` and a number. The calls of a turn have the numbers behind that of its model
+  /** The effect that the update belongs to: `e` and a number. The calls of a turn have the numbers behind that of its model
    * call, in their order. */
   readonly effectId?: string
-  /** Of `tool` and `code`: the result. */
+  /** The result; updates `tool` and `code` have it. */
   readonly content?: string
   readonly isError?: boolean
-  /** Of `waiting`: the request at the gate and its address; empty if nothing is waited for any more. */
+  /** The request at the gate and its address, in an update `waiting`; empty if nothing is waited for any more. */
   readonly on?: string
 }
 

@@ -13,7 +13,7 @@ import type { AgentRow, CheckpointRow } from './rows.ts'
 /** What a guest answered at a checkpoint, by question; JSON as it said it. */
 export type Answers = Readonly<Record<string, string>>
 
-/** As it is stored. */
+/** Compresses a memory to the form in which it is stored. */
 export function packMemory(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes)
 }

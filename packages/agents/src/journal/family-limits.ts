@@ -25,7 +25,7 @@ export interface CountedEvent {
   /** False for a model result that compacts the conversation. */
   readonly isTurn: boolean
   readonly calls: number
-  /** Of the agent's own model. */
+  /** What the agent's own model costs; null if it has no price. */
   readonly price: Price | null
 }
 

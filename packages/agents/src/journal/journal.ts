@@ -31,7 +31,7 @@ const AGENT_PAGE = `SELECT * FROM agents WHERE owner = $1 AND agent > $2
 
 const INSERT_AGENT = `INSERT INTO agents (agent, id, owner, family, depth, image, created_at, seq, asked,
   model, price, template, grants, state, summary, wake_at, journal_bytes)`
-/** Of the columns from `owner` to `wake_at`. */
+/** The SQL types of the columns from `owner` to `wake_at`. */
 const TYPES = 'text bigint int text bigint bigint text text text text text text text bigint'.split(
   ' ',
 )
@@ -114,7 +114,7 @@ export class Journal implements EventJournal, StepTables {
     this.#agents.delete(id)
   }
 
-  /** With its first event. The caller has begun the transaction. */
+  /** Inserts an agent together with its first event. The caller has begun the transaction. */
   insertAgent(agent: NewAgent, summary: Summary, event: EventRow): AgentRow {
     const { id, ...about } = agent
     const { seq } = event

@@ -27,12 +27,12 @@ export interface TakenLease {
 const IS_FREE = 'NOT EXISTS (SELECT 1 FROM leases l WHERE l.lease = f.lease)'
 
 export class AgentLeases {
-  /** Of this process. */
+  /** The lease of this process. */
   readonly lease: string
   readonly #gate: string
   readonly #database: LeaseDatabase
   readonly #families = new Set<number>()
-  /** By the monotonic clock of this process. */
+  /** When the lease was renewed, by the monotonic clock of this process. */
   #renewedAtMs = performance.now()
   #patientUntilMs = Number.NEGATIVE_INFINITY
 
@@ -187,7 +187,7 @@ export class AgentLeases {
     return { wasFenced, agents: rows.map(({ id }) => String(id)) }
   }
 
-  /** With the lease held, so that nothing is taken by a process that has lost it. */
+  /** Runs statements only while the lease is held, so that a process that has lost it takes nothing. */
   #transactFenced(statements: readonly BlockingStatement[]): readonly SqlRows[] {
     try {
       return this.#database.transact([this.fence, ...statements])

@@ -46,7 +46,7 @@ const ADD = `INSERT INTO model_usage
 const rowsOf = (span: number, first: number) =>
   `SELECT model, model_calls, input_tokens, output_tokens, cost_nanos FROM model_usage
     WHERE span = ${span} AND start_at >= $${first} AND start_at < $${first + 1}`
-/** Not as an integer: node:sqlite throws on one that no double holds, and all owners read this sum. */
+/** The sum is no integer: node:sqlite throws on one that no double holds, and all owners read this sum. */
 const total = (column: string) => `CAST(sum(${column}) AS DOUBLE PRECISION) AS ${column}`
 const READ = `SELECT model, ${total('model_calls')}, ${total('input_tokens')},
   ${total('output_tokens')}, ${total('cost_nanos')}
@@ -75,7 +75,7 @@ export class UsageTable {
     )
   }
 
-  /** By model, in whole minutes: a minute belongs to the range if it begins in it. */
+  /** Totals by model, in whole minutes: a minute belongs to the range if it begins in it. */
   read({ sinceMs, untilMs }: UsageRange): ModelTotals[] {
     const [since, until] = [ceilTo(sinceMs, MINUTE_MS), ceilTo(untilMs, MINUTE_MS)]
     const firstHour = Math.min(ceilTo(since, HOUR_MS), until)

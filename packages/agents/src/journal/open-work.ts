@@ -77,7 +77,7 @@ export class OpenWork implements OpenWorkTables {
     return startedAt > 0 ? startedAt : null
   }
 
-  /** As in the row; NaN if no run has this id. */
+  /** When the run began, as its row says; NaN if no run has this id. */
   #startOf(key: number, runId: string | null): number {
     if (runId === null) return Number.NaN
     const known = this.#starts.get(`${key} ${runId}`)
@@ -178,7 +178,7 @@ export class OpenWork implements OpenWorkTables {
       .map(readEffect)
   }
 
-  /** Those of one commit are one row. */
+  /** Appends the events of one commit as one row. */
   appendProgramEvents(key: number, effectId: string, seq: number, events: string): void {
     const sql = 'INSERT INTO program_events (agent, effect, seq, event) VALUES ($1, $2, $3, $4)'
     this.#database.run(sql, key, effectId, seq, events)

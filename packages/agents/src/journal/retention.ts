@@ -18,7 +18,7 @@ export interface HistorySettings {
 export interface HistoryRetention {
   /** Null: no limit by age. */
   readonly ageMs: number | null
-  /** Of one agent. */
+  /** How many bytes one agent may have. */
   readonly bytes: number
 }
 
@@ -31,7 +31,7 @@ export function toRetention({ days, megabytes }: HistorySettings = {}): HistoryR
 
 const SIZES_AT_ONCE = 200
 
-/** Of the bytes that are allowed, what is left after dropping: so that it is not done every time. */
+/** The share of the allowed bytes that is left after dropping, so that it is not done every time. */
 const LEFT_SHARE = 0.75
 
 export class Retention {

@@ -16,7 +16,7 @@ export interface AgentRow {
   /** The arguments of create, as they were given. */
   readonly asked: Readonly<Record<string, unknown>>
   readonly model: string
-  /** Of its own model; its family may have others. */
+  /** What its own model costs; its family may have others. */
   readonly price: Price | null
   readonly template: string | null
   /** `<server>/<tool>`, as they were given; the host carries out no other call. */

@@ -4,7 +4,7 @@
 import { Cron } from 'croner'
 import { AgentError } from '../shared/errors.ts'
 
-/** As it is stored with the schedule. */
+/** When a schedule is due, in the form in which it is stored. */
 export type SchedulePlan =
   | { readonly cron: string; readonly zone: string; readonly fresh: boolean }
   | { readonly atMs: number; readonly fresh: boolean }
@@ -83,7 +83,7 @@ function readTime(at: string, zone: string, nowMs: number): number {
   return found
 }
 
-/** With an offset the zone says nothing. Undefined if the calendar has no such time. */
+/** Reads a time. If it has an offset, the zone says nothing. Returns undefined if the calendar has no such time. */
 function readInstant(at: string, zone: string): number | undefined {
   const hasOffset = /(Z|[+-]\d\d:\d\d)$/.test(at)
   const minute = at.slice(0, 'yyyy-mm-ddThh:mm'.length)

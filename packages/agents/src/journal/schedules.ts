@@ -102,14 +102,14 @@ export class Schedules {
     return row && toSchedule(row)
   }
 
-  /** Of all agents of an owner, or of a family. */
+  /** The schedules of all agents of an owner, or of a family. */
   list(owner: string, family: number | null): ScheduleRow[] {
     const sql = `${SELECT} WHERE a.owner = $1 AND (CAST($2 AS BIGINT) IS NULL OR a.family = $2)
       ORDER BY a.agent, s.name`
     return this.#database.all(sql, owner, family).map(toSchedule)
   }
 
-  /** Of the agents that this process runs, the oldest first. */
+  /** The due schedules of the agents that this process runs, the oldest first. */
   due(untilMs: number, max: number): ScheduleRow[] {
     const sql = `${SELECT} WHERE s.next_at <= $1 AND ${this.#database.own}
       ORDER BY s.next_at LIMIT $2`

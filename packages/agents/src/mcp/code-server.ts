@@ -25,7 +25,7 @@ import { type AgentsCaller, cancellationOf, failure } from './server.ts'
 
 export interface CodeCaller extends AgentsCaller {
   readonly labels: SessionLabels
-  /** Undefined if an agent calls. */
+  /** The key of the session; undefined if an agent calls. */
   readonly sessionKey?: string | undefined
 }
 

@@ -52,7 +52,7 @@ export function serveAgentsOverStdio(
   return handle
 }
 
-/** Undefined if it is anything but one whole request that says name and arguments and no more. */
+/** Returns undefined unless the chunk is one whole request that says name and arguments and no more. */
 function readPlain(chunk: Buffer) {
   if (chunk.indexOf(NEWLINE) !== chunk.length - 1) return undefined
   let message: unknown

@@ -204,25 +204,25 @@ export function cancellationOf(signal: AbortSignal): AbortSignal {
   return own.signal
 }
 
-/** Undefined if the caller asked for no progress. */
+/** Returns undefined if the caller asked for no progress. */
 function progressOf(mcpReq: ServerContext['mcpReq']): ProgressListener | undefined {
   const { _meta } = mcpReq
   const progressToken = _meta?.progressToken
   if (progressToken === undefined) return undefined
   let progress = 0
-  const tell = (about: { message: string; _meta?: Record<string, unknown> }): void => {
+  const report = (about: { message: string; _meta?: Record<string, unknown> }): void => {
     progress += 1
     const params = { progressToken, progress, ...about }
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
   const texts = new TextPieces((text) =>
-    tell({ message: 'the model writes', _meta: { [TEXT_META]: text } }),
+    report({ message: 'the model writes', _meta: { [TEXT_META]: text } }),
   )
   return {
     onEnd: () => texts.flush(),
     onEvent: ({ message, turn }) => {
       texts.flush()
-      tell({ message: `turn ${turn}: ${message}` })
+      report({ message: `turn ${turn}: ${message}` })
     },
     ...(_meta?.[STREAM_META] === true ? { onText: (text) => texts.add(text) } : {}),
   }

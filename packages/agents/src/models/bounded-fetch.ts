@@ -8,7 +8,7 @@ export function boundedFetch(...[url, options]: Parameters<typeof fetch>): Promi
   return fetchBounded(url, options, false)
 }
 
-/** For a request whose answer is read event by event (SSE): the values of one event are parsed in one piece. */
+/** Fetches for a request whose answer is read event by event (SSE): the values of one event are parsed in one piece. */
 export function boundedEventFetch(...[url, options]: Parameters<typeof fetch>): Promise<Response> {
   return fetchBounded(url, options, true)
 }

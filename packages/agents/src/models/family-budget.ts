@@ -20,7 +20,7 @@ export class BudgetSpent extends Error {
 }
 
 export interface ModelRequestSize {
-  /** Of all that is sent. */
+  /** How many characters are sent in all. */
   readonly characters: number
   /** A call that sums up is no turn. */
   readonly isTurn: boolean

@@ -50,11 +50,11 @@ export interface ModelProvider {
  */
 export interface ModelSettings {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Beside those that are known, or in their place. */
+  /** Providers that are added to the known ones, or replace them. */
   readonly providers: Readonly<Record<string, ModelProvider>>
   /** Where `script:` files are; nothing outside of it is read. */
   readonly scripts: string
-  /** By the model's whole name, for one token, in millionths. */
+  /** What one token costs, in millionths, by the model's whole name. */
   readonly prices: Readonly<Record<string, Price>>
 }
 

@@ -18,7 +18,7 @@ export interface UniqueCalls {
   readonly refused: ReadonlyMap<string, string>
 }
 
-/** With `onText` the model is asked for a stream. */
+/** Gives each call of a turn an id of its own. If `onText` is given, the model is asked for a stream. */
 export function uniqueCalls(onText?: (text: string) => void): UniqueCalls {
   const refused = new Map<string, string>()
   const wrapGenerate: LanguageModelMiddleware['wrapGenerate'] = async ({

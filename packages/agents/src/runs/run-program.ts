@@ -75,7 +75,7 @@ type ProgramEvent =
   // An older version wrote the error as one text.
   | { kind: 'result'; id: number; at: number; value?: unknown; error?: ProgramCallError | string }
 
-/** Beside the others: when a call is held does not depend on the program. */
+/** An event that is recorded apart from the others: when a call is held does not depend on the program. */
 interface HeldCallEvent {
   readonly kind: 'held'
   readonly id: number
@@ -130,7 +130,7 @@ class Program implements PausedProgram {
   #inputsLeft = PROGRAM_INPUTS_LENGTH_MAX
   #answersLeft = PROGRAM_ANSWERS_LENGTH_MAX
   #hasReceived = false
-  /** Of its journal, those beside the others included. */
+  /** How many rows its journal has, those apart from the others included. */
   #rows = 0
   /** They go into the journal with the next call, or a little later. */
   #unwritten: (ProgramEvent | HeldCallEvent)[] = []
@@ -340,7 +340,7 @@ class Program implements PausedProgram {
     })
   }
 
-  /** With the memory it had; or without one, from its start, if that was given up. */
+  /** Goes on with the memory that the program had, or from its start if that was given up. */
   async #goOn(startedAt: number, result: Result): Promise<ProgramAnswer> {
     for (let again = false; ; again = true) {
       try {

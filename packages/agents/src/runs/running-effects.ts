@@ -5,14 +5,14 @@ import type { EffectRow } from '../journal/rows.ts'
 
 interface RunningEffect {
   readonly abort: AbortController
-  /** For a person's decision: it may take days. */
+  /** The effect waits for a person's decision, which may take days. */
   isWaiting: boolean
   readonly done: Promise<void>
 }
 
 export class RunningEffects {
   readonly #running = new Map<string, RunningEffect>()
-  /** Those with a result that is not in the journal yet. */
+  /** Effects with a result that is not in the journal yet. */
   readonly #committing = new Map<string, Promise<void>>()
   #closed = false
 

@@ -25,7 +25,7 @@ export class SuspendedPrograms {
     return rest
   }
 
-  /** Undefined if it was given up. */
+  /** Returns undefined if the memory was given up. */
   take(rest: SuspendedProgram): Uint8Array | undefined {
     const { memory } = rest
     if (this.#programs.delete(rest)) this.#bytes -= memory?.length ?? 0
@@ -33,7 +33,7 @@ export class SuspendedPrograms {
     return memory
   }
 
-  /** Of those that are as large, the oldest. */
+  /** Gives up the largest memory but this one; of equally large ones the oldest. */
   #giveUpLargestBut(fresh: SuspendedProgram): void {
     let largest: SuspendedProgram | undefined
     for (const rest of this.#programs)

@@ -6,7 +6,7 @@ type StartTask = () => void
 export class FairQueue {
   readonly #most: number
   readonly #mostPerOwner: number
-  /** By owner; the first in the map is next. */
+  /** Tasks by owner; the first in the map is next. */
   readonly #waiting = new Map<string, StartTask[]>()
   #running = 0
   readonly #runningByOwner = new Map<string, number>()

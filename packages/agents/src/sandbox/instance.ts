@@ -41,7 +41,7 @@ export interface GuestCall {
 export interface GuestAnswer {
   readonly text: string
   readonly bytes: Uint8Array | undefined
-  /** Of the counted polls, those that were used. */
+  /** How many of the counted polls were used. */
   readonly polls: number
 }
 

@@ -19,7 +19,7 @@ const pool = new InstancePool(openImage(image))
 // it would be the whole process.
 if (process.platform === 'linux') setPriority(0, PROGRAM_NICENESS)
 
-/** Of the program whose piece was run last, if it has not ended. */
+/** The instance of the program whose piece was run last, if it has not ended. */
 let kept: Instance | undefined
 
 serveThread((request: ProgramPiece | { readonly operation: 'rest' }) => {

@@ -12,7 +12,7 @@ export interface ProgramPiece {
   readonly operation: 'start' | 'settle'
   readonly text: string
   readonly bytes?: Uint8Array | undefined
-  /** Of the program so far; absent at its start, and if the thread has its instance. */
+  /** The memory of the program so far; absent at its start, and if the thread has its instance. */
   readonly memory?: Uint8Array | undefined
   readonly nowMs: number
   readonly polls: number

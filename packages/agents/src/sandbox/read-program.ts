@@ -90,7 +90,7 @@ function readCalls(calls: readonly unknown[]): ProgramToolCall[] {
   })
 }
 
-/** Without recursion: the program chooses the depth. */
+/** Counts without recursion: the program chooses the depth. */
 function countValues(value: unknown, count: { left: number }): void {
   const open = [value]
   while (open.length > 0) {

@@ -30,7 +30,7 @@ export interface AgentClusterParts {
 }
 
 interface AgentRequest {
-  /** Of the service; `steps.` and its name if it is one of the step thread. */
+  /** The method of the service; `steps.` and its name if it is one of the step thread. */
   readonly method: string
   readonly values: readonly unknown[]
 }
@@ -138,7 +138,7 @@ export class AgentCluster {
     }
   }
 
-  /** Undefined if the gate is gone and has not begun it, or it may be done again. */
+  /** Returns undefined if the gate is gone and has not begun the work, or the work may be done again. */
   async #ask(
     id: string,
     gate: string,
@@ -197,7 +197,8 @@ export class AgentCluster {
     this.#left = new AbortController()
   }
 
-  /** By a wrong clock limits of time would end agents, and the gate refuses their calls: other gates go on. */
+  /** A gate with a wrong clock leaves: limits of time would end agents, and the gate refuses their calls. Other gates
+   * go on. */
   async #hasLeft(): Promise<boolean> {
     const { lease, onFenced, shared, warn } = this.#parts
     const why = shared.clockFault()

@@ -47,7 +47,7 @@ interface PlannedPrompt {
 /** What a webhook brought. */
 export interface Delivery {
   readonly name: string
-  /** Of the sender: the same again begins nothing. */
+  /** The id that the sender gave: the same again begins nothing. */
   readonly id: string
   readonly body: string
 }
@@ -88,7 +88,7 @@ interface BegunPrompt {
 export class ScheduledPrompts {
   readonly #parts: SchedulesParts
   readonly #end = new AbortController()
-  /** Of one agent one at a time: the second of two would reset the first. */
+  /** Begins prompts of one agent one at a time: the second of two would reset the first. */
   readonly #turns = new FairQueue(SCHEDULES_BEGUN_AT_ONCE, 1)
   /** Under way, by agent and name of the request. */
   readonly #underWay = new Map<string, BegunPrompt>()
@@ -110,7 +110,7 @@ export class ScheduledPrompts {
       if (row.agent === agent && row.name === name) end.abort()
   }
 
-  /** For whom the agent is reset before this prompt; undefined unless it is one of a schedule that wants that. */
+  /** The caller for whom the agent is reset before this prompt; undefined unless a schedule asks for that. */
   findFresh(agent: string, requestId: string | undefined): AskedBy | undefined {
     const begun = this.#underWay.get(keyOf(agent, requestId ?? ''))
     if (begun?.row.plan.fresh !== true) return undefined

@@ -57,7 +57,7 @@ export interface ScheduleArguments extends PlanArguments {
 
 export interface MadeSchedule {
   readonly status: ScheduleStatus
-  /** Of a webhook; nobody is told it again. */
+  /** The secret of a webhook; nobody is told it again. */
   readonly secret: Buffer | undefined
   readonly publicUrl: string | undefined
   /** How far the limits of the agent and its family reach. */

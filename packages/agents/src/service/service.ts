@@ -69,7 +69,7 @@ import type {
 } from './service-types.ts'
 
 const { nowMs } = processClock
-/** Of the secret of a webhook. */
+/** How long the secret of a webhook is. */
 const SECRET_BYTES = 32
 
 /** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
@@ -322,7 +322,7 @@ export class Service {
     return waiting
   }
 
-  /** To the core of this version; an agent that runs is left where it is. */
+  /** Moves an agent to the core of this version; one that runs is left where it is. */
   async move(owner: string, id: string): Promise<AgentRow> {
     const { agent } = await this.steps.standing(owner, id, nowMs())
     if (agent.image === this.#image) return agent
@@ -518,7 +518,8 @@ export class Service {
     return { value: value as Value, content, agent }
   }
 
-  /** With its memory a running agent is paused: the copy goes on with the run as soon as it is resumed. */
+  /** Exports an agent. If its memory is wanted, a running agent is paused: the copy goes on with the run once it is
+   * resumed. */
   async export(
     owner: string,
     id: string,

@@ -18,7 +18,7 @@ export interface ForkOptions {
   readonly ids: readonly string[]
   readonly turn: number | null
   readonly nowMs: number
-  /** For people; forks that are made at once share it. */
+  /** The name that people see; forks that are made at once share it. */
   readonly name?: string | undefined
   /** Instead of the model of the agent. */
   readonly model?: ForkModel | undefined

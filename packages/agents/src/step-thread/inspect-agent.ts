@@ -29,7 +29,7 @@ export interface AgentSnapshot {
   /** The last of them, as far as they fit. */
   readonly messages: readonly ChatMessage[]
   readonly files: readonly FileFacts[]
-  /** As it was then. */
+  /** What was known of the agent then. */
   readonly summary: Summary
 }
 
@@ -62,7 +62,8 @@ export function inspectFile(place: InspectedPlace, path: string): InspectedFile 
   })
 }
 
-/** Of every owner but those of programs (`toProgramOwner`), the newest first. The first prompt is among the first events, if there is one. */
+/** The newest agents of every owner but those of programs (`toProgramOwner`). The first prompt is among the first
+ * events, if there is one. */
 const LIST_ALL = `SELECT a.*,
     (SELECT substr(json_extract(e.event, '$.input'), 1, ${LOOKED_TASK_LENGTH}) FROM events e
       WHERE e.agent = a.agent AND e.seq < 50 AND e.kind = 'prompt' ORDER BY e.seq LIMIT 1) AS task,

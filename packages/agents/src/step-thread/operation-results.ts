@@ -47,7 +47,7 @@ export interface HistoryEntry {
 export interface ModelUsageReport {
   /** What was used before is not known by time; null if nothing was. */
   readonly startedMs: number | null
-  /** By model, a list for each range that was asked for. */
+  /** The totals by model, a list for each range that was asked for. */
   readonly ranges: readonly (readonly ModelTotals[])[]
 }
 

@@ -183,7 +183,7 @@ export class Operations extends OwnerOperations {
     return this.#stepper.journal.agents(owner, page)
   }
 
-  /** Of every owner, the newest first. */
+  /** Lists agents of every owner, the newest first. */
   listAll(limit: number): ListedAgent[] {
     return listAllAgents(this.#stepper, limit)
   }
@@ -366,7 +366,7 @@ export class Operations extends OwnerOperations {
     return this.#stepper.journal.schedules.remove(key, name)
   }
 
-  /** Of any agent, whichever gate runs it. */
+  /** Finds a schedule of any agent, whichever gate runs it. */
   findSchedule(id: string, name: string): ScheduleRow | undefined {
     return this.#stepper.journal.schedules.find(id, name)
   }

@@ -29,7 +29,7 @@ export class OwnerOperations {
     return JSON.parse(this.setting(owner, 'labels of removed agents') ?? '[]') as string[]
   }
 
-  /** For good: a row for each agent that is gone would grow without end. */
+  /** Labels are added for good: a row for each agent that is gone would grow without end. */
   addGoneLabels(owner: string, labels: readonly string[]): void {
     this.#journal.transact(() => {
       this.#journal.database.lockSettings()
@@ -75,7 +75,7 @@ export class OwnerOperations {
     return JSON.parse(this.setting(owner, 'labels') ?? '[]') as string[]
   }
 
-  /** For good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
+  /** Labels are added for good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
   addGalleryLabels(owner: string, labels: readonly string[]): void {
     this.#journal.transact(() => {
       this.#journal.database.lockSettings()

@@ -23,7 +23,7 @@ type AnswerValue = AgentAnswer | AgentFiles
 
 interface CachedAgent {
   readonly agent: AgentRow
-  /** Undefined if it was not said. */
+  /** When the run began; undefined if it was not said. */
   readonly runStartedAt: number | null | undefined
 }
 
@@ -43,7 +43,7 @@ export class StepCache {
   readonly #answers = new Map<string, CachedAnswer>()
   #length = 0
 
-  /** Undefined if the thread has to be asked. */
+  /** Returns undefined if the thread has to be asked. */
   answer(name: Name, values: readonly unknown[]): unknown {
     if (name === 'standing') {
       const [owner, id, nowMs] = values as Parameters<Operations['standing']>

@@ -4,7 +4,7 @@
 import type { ResultOf } from '../shared/sliced.ts'
 import type { Operations } from './operations.ts'
 
-/** As text; as it is if there are bytes in it. */
+/** A request as text, or as it is if there are bytes in it. */
 export type StepRequest = { readonly name: keyof Operations } & (
   | {
       readonly text: string
@@ -17,7 +17,7 @@ export type StepRequest = { readonly name: keyof Operations } & (
 /** Operations whose values are objects with bytes in them. */
 const WITH_BYTES: ReadonlySet<keyof Operations> = new Set(['move', 'import'])
 
-/** As text; as it is if there are bytes in it. */
+/** An answer as text, or as it is if there are bytes in it. */
 export type StepAnswer =
   | { readonly text: string | undefined }
   | { readonly text: null; readonly value: unknown }

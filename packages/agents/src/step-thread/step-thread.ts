@@ -29,7 +29,7 @@ const { place, image, history } = threadData<StepThreadData>()
 const stepper = new Stepper(place, openImage(image), history)
 const operations = new Operations(stepper)
 
-/** Of these the next gains from a memory that is ready for it. */
+/** The calls of which the next gains from a memory that is ready for it. */
 const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
 
 interface StartedThread {

@@ -99,7 +99,7 @@ export function* replayJournal(
   }
 }
 
-/** Undefined if it cannot be woken: then an event differs, and that is reported. */
+/** Returns undefined if the agent cannot be woken: then an event differs, and that is reported. */
 function ownMemory({ residents }: Stepper, agent: AgentRow): Buffer | undefined {
   try {
     return residents.memory(agent)

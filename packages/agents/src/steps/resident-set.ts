@@ -36,7 +36,7 @@ export class ResidentSet<Each extends SizedResident> {
     this.#again.set(key, each)
   }
 
-  /** Those that have to leave for it. */
+  /** Returns the residents that have to leave for it. */
   add(each: Each): Each[] {
     const { key } = each.place
     const isSecond = this.#recent.get(key) === true

@@ -44,7 +44,7 @@ interface Resident {
   pollsSince: number
   /** It was woken to be asked, and asking changed bytes: good for more questions, not for a step. */
   isAsked: boolean
-  /** Of its memory, as it was counted last. */
+  /** The size of its memory, as it was counted last. */
   bytes: number
 }
 
@@ -295,7 +295,7 @@ export class Residents {
     return found
   }
 
-  /** As it was committed, to the byte. */
+  /** Wakes an agent as it was committed, to the byte. */
   #awake(place: WakeSource): Resident {
     const resident = this.#find(place)
     return resident === undefined || resident.isAsked ? this.#wake(place, false) : resident

@@ -46,7 +46,7 @@ const KEPT: HistoryRetention = { ageMs: null, bytes: HISTORY_MEGABYTES_DEFAULT *
 /** What the first event of an agent led to, where another thread ran it. */
 export interface BegunAgent {
   readonly answer: string
-  /** As it is stored. */
+  /** The memory as it is stored. */
   readonly memory: Uint8Array
 }
 
@@ -54,13 +54,13 @@ export interface BegunAgent {
 export interface FirstEvent {
   readonly text: string
   readonly at: number
-  /** Of files that are no text. */
+  /** The bytes of files that are no text. */
   readonly bytes?: Uint8Array | undefined
 }
 
 /** What a guest answers to a question. */
 export interface QueryAnswer {
-  /** Of the type that belongs to the question; the guest is not trusted to keep to it. */
+  /** A value of the type that belongs to the question; the guest is not trusted to keep to it. */
   readonly value: unknown
   /** The bytes of a file, if the question was for one. */
   readonly content: Uint8Array | undefined
@@ -173,7 +173,7 @@ export class Stepper {
     return { agent, step, ...this.journal.getUsage(agent) }
   }
 
-  /** For one more agent of its owner, and in the family it joins. */
+  /** Checks that its owner, and the family that it joins, have room for one more agent. */
   checkRoom({ owner, family }: Pick<NewAgent, 'owner' | 'family'>): void {
     if (this.journal.countAgents(owner) >= AGENTS_PER_OWNER_MAX)
       throw new AgentError('AGENT_LIMIT', `there are ${AGENTS_PER_OWNER_MAX} agents already`)
@@ -329,7 +329,7 @@ interface KnownStart {
   readonly answer: Buffer
 }
 
-/** Undefined if the answer may depend on more: files, an import, a time that can be over. */
+/** Returns undefined if the answer may depend on more: files, an import, a time that can be over. */
 function startName(image: string, event: JournalEvent): string | undefined {
   if (event.kind !== 'create' || event.files.length > 0 || event.from !== undefined)
     return undefined

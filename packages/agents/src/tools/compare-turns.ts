@@ -73,7 +73,7 @@ export function compareTurns(
   return { from, turn: differing ?? null, sides: [side(all[0]), side(all[1])] }
 }
 
-/** By their numbers. A summary of the conversation has the number of the turn before it and is none itself. */
+/** Reads turns by their numbers. A summary of the conversation has the number of the turn before it and is none itself. */
 function readTurns(history: readonly HistoryLine[]): Map<number, ReadTurn> {
   const turns = new Map<number, ReadTurn>()
   for (const { kind, turn, text, toolCalls, usage } of history) {

@@ -23,7 +23,7 @@ function view({ instructions: _i, skills: _s, model: _m, maxTurns: _t, ...shown 
   return shown
 }
 
-/** With the parts that other readers of templates look for. */
+/** Adds the parts that other readers of templates look for. */
 function withParts(template: Template) {
   const { name, instructions, version } = template
   const prompts = [{ name, system_prompt: instructions, version }]

@@ -30,7 +30,7 @@ export interface FoundTemplate extends Template {
 /** What became of a list of templates. */
 export interface ImportedTemplates {
   readonly importedCount: number
-  /** Those that were refused, and why. */
+  /** The templates that were refused, and why. */
   readonly rejected: readonly { readonly id: string; readonly reason: string }[]
 }
 
@@ -223,7 +223,7 @@ function isBuiltin(id: string | undefined): boolean {
   return BUILTIN_TEMPLATES.some((template) => template.id === id)
 }
 
-/** Of the settings, those that mean something at create. */
+/** The settings that mean something at create. */
 function usable(config: Record<string, unknown>): Partial<CreateArguments> {
   const { model, maxTurns, instructions } = config
   const read = createShape.pick({ model: true, maxTurns: true, instructions: true })
@@ -231,7 +231,7 @@ function usable(config: Record<string, unknown>): Partial<CreateArguments> {
   return result.success ? result.data : {}
 }
 
-/** As an export of ours or of Claude Flow wrote it, which says more than a template may: the prompts are
+/** Reads a template that an export of ours or of Claude Flow wrote, which says more than a template may: the prompts are
  * what an agent is told, and the tools that it names would grant nothing. */
 function strip(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input

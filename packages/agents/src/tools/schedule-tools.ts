@@ -13,7 +13,7 @@ const scheduleName = text
   .regex(/^[a-z0-9-]{1,32}$/, 'write 1 to 32 of a-z, 0-9 and `-`')
   .describe('its name; one of the same name is replaced')
 
-/** As `ScheduleView`: its members would cost a model tokens in every list. */
+/** The form of `ScheduleView` with some of its members: all of them would cost a model tokens in every list. */
 const scheduleShape = z.looseObject({ agentId: text, name: text, next: text.nullable() })
 
 /** A schedule as callers see it; times are ISO 8601. */

@@ -9,7 +9,7 @@ import { findSecretShapes } from '@sluice/guard/secrets'
 import { z } from 'zod'
 import { INSTRUCTIONS_LENGTH_MAX, TEMPLATE_BYTES_MAX } from '../shared/limits.ts'
 
-/** Of what was found, in the reason. */
+/** How much of what was found the reason shows. */
 const SHOWN_LENGTH = 80
 
 const skill = z.strictObject({

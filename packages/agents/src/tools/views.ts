@@ -220,7 +220,7 @@ export function usageView(usage: TokenUsage): UsageView {
 export interface HistoryViewOptions {
   /** Contents are cut to this, with how much was left off. */
   readonly lengthMax?: number | undefined
-  /** Of the agent's model: the usage of a turn then has its cost. */
+  /** The price of the agent's model: the usage of a turn then has its cost. */
   readonly price?: Price | null
 }
 

@@ -47,7 +47,7 @@ export class AgentBeginner {
     return this.#run(first, ({ begun }) => begun)
   }
 
-  /** By the portable form; throws if anything is not the same on this side. `memory`: in the older core. */
+  /** Moves an agent by the portable form; throws if anything is not the same on this side. `memory`: in the older core. */
   move(pieces: ExportPieces, memory: Uint8Array, atMs: number): MovedAgent {
     const options = { secrets: 'keep', nowMs: atMs, installation: '' } as const
     const before = sealExport(pieces, options)

@@ -67,7 +67,7 @@ export const limitsShape = z.strictObject({
   files: positive.max(FILES_MAX).optional().describe('number of files'),
 })
 
-/** Of `run_code`: kept by the host, which is who enforces them. */
+/** The settings of `run_code`: kept by the host, which enforces them. */
 const codeShape = z.strictObject({
   timeoutMs: z
     .int()
@@ -261,7 +261,7 @@ export function toGranted({ server, name, description, inputSchema }: GateTool):
   return { name: modelName(server, name), server, tool: name, description, inputSchema }
 }
 
-/** As models take names: 64 letters, digits, `_` and `-`. */
+/** Names a tool as models take names: 64 letters, digits, `_` and `-`. */
 function modelName(server: string, tool: string): string {
   return `${server}__${tool}`.replace(/[^\w-]/g, '_').slice(0, 64)
 }

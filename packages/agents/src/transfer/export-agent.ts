@@ -21,7 +21,7 @@ export interface ExportedFileRow {
   readonly path: string
   readonly modifiedAt: number
   readonly isText: boolean
-  /** Of the bytes of all files. */
+  /** Where its bytes are among the bytes of all files. */
   readonly range: readonly [start: number, end: number]
 }
 
@@ -48,11 +48,11 @@ export interface ExportPieces {
 
 /** The pieces of an export as they were taken. */
 export interface TakenExport extends ExportPieces {
-  /** Undefined if it was not asked for. */
+  /** The memory; undefined if it was not asked for. */
   readonly memory: Buffer | undefined
 }
 
-/** With its memory also what it has under way. */
+/** Exports an agent; with its memory also what it has under way. */
 export function* exportAgent(
   stepper: Stepper,
   agent: AgentRow,
@@ -69,7 +69,7 @@ export function* exportAgent(
   return { ...pieces, memory }
 }
 
-/** Undefined if nothing is under way. What was sent and has no result belongs to this agent: a copy would wait for it
+/** What is under way; undefined if nothing is. What was sent and has no result belongs to this agent: a copy would wait for it
  * for ever, or do it twice. */
 function takeWork({ journal }: Stepper, agent: AgentRow): ExportSnapshot['work'] {
   const { runs, effects, isSent } = journal.work.openWork(agent.key)
@@ -82,7 +82,7 @@ function takeWork({ journal }: Stepper, agent: AgentRow): ExportSnapshot['work']
   return { runs, effects }
 }
 
-/** By questions to a guest, wherever it runs. */
+/** Takes the pieces by questions to a guest, wherever it runs. */
 export function* takePieces(
   call: GuestAsk,
   about: Pick<ExportSnapshot, 'agent' | 'labels' | 'work'>,

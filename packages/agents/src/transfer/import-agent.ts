@@ -25,7 +25,7 @@ export interface AgentImportOptions {
   readonly tools: readonly GrantedTool[]
   /** These of the tools were chosen for it. Undefined: those that the agent it was has here. */
   readonly chosen?: readonly string[] | undefined
-  /** Of this installation, by the model. */
+  /** The prices of this installation, by the model. */
   readonly prices: Readonly<Record<string, Price>>
   /** The agent that brings it in: it joins that family, whatever the file says. */
   readonly parent?: string | undefined

@@ -154,7 +154,7 @@ const PARTS = {
     exportedAt: text.max(64).optional(),
     image: text.max(64),
     family: text.max(128),
-    /** For readers; what counts is in `agentState`. */
+    /** A word for readers; what counts is in `agentState`. */
     state: text.max(32).optional(),
     config: z.record(text, z.unknown()).optional(),
     turnCount: count.optional(),
@@ -261,7 +261,7 @@ function parseExportJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Of the canonical form: an export that another program formats differently keeps its digest. */
+/** Digests the canonical form: an export that another program formats differently keeps its digest. */
 export function digestJson(value: unknown): string {
   const text = writeCanonicalJson(value as JsonValue)
   return `sha256:${hash('sha256', text)}`

@@ -33,7 +33,7 @@ export interface ReadImport {
   /** JSON of the files of the create event, and of what an agent has beside its config, in UTF-8. */
   readonly files: Uint8Array
   readonly rest: Uint8Array
-  /** Of files that are no text. */
+  /** The bytes of files that are no text. */
   readonly bytes: Uint8Array | undefined
   readonly memory: Uint8Array | undefined
 }

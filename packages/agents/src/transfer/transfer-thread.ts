@@ -42,7 +42,7 @@ export interface ExportRequest {
   readonly pieces: ExportPieces
   readonly options: ExportOptions
   readonly isBundle: boolean
-  /** Of a bundle that keeps secrets. */
+  /** The memory of a bundle that keeps secrets. */
   readonly memory: Uint8Array | undefined
 }
 

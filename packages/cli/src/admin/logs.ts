@@ -36,14 +36,14 @@ export const add = defineCommand({
     const { data } = findData(options, { mayBeMissing: options.data === undefined })
     const count = readCount(options.lines, '--lines', Number.MAX_SAFE_INTEGER, 0)
     const file = gateLog(data)
-    await tellWhere(data, file)
+    await printWhere(data, file)
     const end = existsSync(file) ? showTail(file, count) : 0
     if (options.follow === true) return void follow(file, end)
     return existsSync(file) ? 0 : 1
   },
 })
 
-async function tellWhere(data: string, file: string): Promise<void> {
+async function printWhere(data: string, file: string): Promise<void> {
   const status = await askIfRunning(data, SHOW_STATUS)
   if (status !== undefined && status.isPiped !== true)
     process.stderr.write(

@@ -56,18 +56,18 @@ export const add = defineCommand({
   options: OPTIONS,
   examples: EXAMPLES,
   run: async (options, output) => {
-    if (options.held === true) await tellHeld(options, output)
+    if (options.held === true) await listHeld(options, output)
     else if (options.accept !== undefined) await accept(options.accept, options, output)
     else if (options.refuse !== undefined) await refuse(options.refuse, options, output)
     else write(options, output)
   },
 })
 
-async function tellHeld(options: Options, output: Output): Promise<void> {
+async function listHeld(options: Options, output: Output): Promise<void> {
   const response = await new OperationClient(findData(options), options).ask(HELD_PINS, {})
   output.value(response)
   const { held } = response
-  for (const one of held) printPending(one, output)
+  for (const one of held) printHeld(one, output)
   output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
 }
 
@@ -83,7 +83,7 @@ async function refuse(target: string, options: Options, output: Output): Promise
   const client = new OperationClient(findData(options), options)
   const response = await client.ask(REFUSE_PINS, { ...namedBy(target), why })
   output.value(response)
-  for (const one of response.refused) printPending(one, output)
+  for (const one of response.refused) printHeld(one, output)
   output.line(`${output.paint('red', 'refused')}: ${plural(response.refused.length, 'tool')}`)
 }
 
@@ -99,7 +99,7 @@ async function accept(target: string, options: Options, output: Output): Promise
   const shown = held.filter(
     ({ server, name }) => server === named.server && (named.name ?? name) === name,
   )
-  for (const one of shown) printPending(one, output)
+  for (const one of shown) printHeld(one, output)
   const seen = shown.map(({ digest = '' }) => digest)
   const response = await client.ask(
     ACCEPT_PINS,
@@ -108,11 +108,11 @@ async function accept(target: string, options: Options, output: Output): Promise
   )
   output.value(response)
   const { accepted } = response
-  if (shown.length === 0) for (const one of accepted) printPending(one, output)
+  if (shown.length === 0) for (const one of accepted) printHeld(one, output)
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }
 
-function printPending(
+function printHeld(
   { server, name, category, unknown, because, changes, refused }: PendingPin,
   output: Output,
 ): void {

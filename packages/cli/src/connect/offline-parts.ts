@@ -122,7 +122,7 @@ export class OfflineParts implements DirectoryParts {
     return 0
   }
 
-  tell(): void {}
+  announce(): void {}
 
   grantsChanged(): void {}
 

@@ -103,7 +103,7 @@ export async function initHooks(
   for (const { file } of quiet) await writeChange(change(file, addQuiet(readText(file), file)))
   if (options.enforce === true) ensureGate(config)
   for (const change of hooked) await writeHooks(recordOf(config), change)
-  tellNext(options, { clients, isObserved: readGateState(config).isObserved }, output)
+  printNext(options, { clients, isObserved: readGateState(config).isObserved }, output)
   if (pack.kind === 'change' && !isPackAdded)
     output.line('the clients have no rules of their own yet: run the command again to add them')
   if (quiet.length > 0 || (isPackAdded && !isObserveOnly(pack.change.after)))
@@ -436,7 +436,7 @@ interface HookedGate {
   readonly isObserved: boolean
 }
 
-function tellNext({ enforce }: HookOptions, gate: HookedGate, output: Output): void {
+function printNext({ enforce }: HookOptions, gate: HookedGate, output: Output): void {
   const { clients, isObserved } = gate
   output.line(
     enforce === true

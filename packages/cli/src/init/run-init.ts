@@ -203,7 +203,7 @@ export class Init {
     if (this.#options.dryRun === true) {
       const changes = [...written.changes, ...clientChanges(moves)]
       showChanges(changes, secrets, this.#output)
-      this.#tell(discovery, { servers, tools, moved: [], changes: maskChanges(changes, secrets) })
+      this.#print(discovery, { servers, tools, moved: [], changes: maskChanges(changes, secrets) })
       return 0
     }
     for (const change of written.changes) await writeChange(change)
@@ -229,7 +229,7 @@ export class Init {
         if (!done.some((one) => one.path === path))
           this.#left.push({ name: path.at(-1) ?? '', file, because })
     }
-    this.#tell(discovery, { servers, tools, moved, changes: written.changes })
+    this.#print(discovery, { servers, tools, moved, changes: written.changes })
     return wanted && moved.length === 0 && files.size > 0 ? 1 : 0
   }
 
@@ -293,7 +293,7 @@ export class Init {
   }
 
   #nothing(discovery: DiscoveryResult, named: readonly NamedServer[]): 1 {
-    this.#tell(discovery, { servers: [], tools: [], moved: [], changes: [] })
+    this.#print(discovery, { servers: [], tools: [], moved: [], changes: [] })
     if (discovery.servers.length === 0)
       this.#output.line(`no MCP server is set up in ${Object.values(CLIENTS).join(', ')}`)
     else if (named.length > 0 && this.#options.yes === undefined)
@@ -309,7 +309,7 @@ export class Init {
     return 1
   }
 
-  #tell(discovery: DiscoveryResult, { servers, tools, moved, changes }: InitResult): void {
+  #print(discovery: DiscoveryResult, { servers, tools, moved, changes }: InitResult): void {
     const isDry = this.#options.dryRun === true
     this.#output.value({
       found: discovery.servers.map(({ from, entry, reading }) => ({

@@ -5,7 +5,7 @@ import { compileDocuments, readDocuments } from '@sluice/gateway/state/documents
 import { loadConfig } from '../connect/load-config.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readTools } from '../terminal/read-tools.ts'
-import { tellNotInForce } from './check.ts'
+import { printNotInForce } from './check.ts'
 import { countDecisions, summarizeDecisions } from './count-decisions.ts'
 import { explainNotInForce } from './policy-in-force.ts'
 
@@ -42,7 +42,7 @@ export async function checkConfigured(
     const counted = decisions === undefined ? '' : `, ${of}: ${summarizeDecisions(decisions)}`
     output.line(`${output.paint('green', 'ok')}: ${name}, ${printable(file)}${counted}`)
   }
-  tellNotInForce(notInForce, output)
+  printNotInForce(notInForce, output)
   if (compiled !== undefined) return 0
   const wrong = plural(errors, 'error')
   output.line(`${output.paint('red', 'not ok')}: ${printable(configFile)}, ${wrong}`)

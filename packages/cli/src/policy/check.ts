@@ -118,12 +118,12 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
   output.line(
     `${output.paint('green', 'ok')}: ${printable(file)}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
   )
-  tellNotInForce(notInForce, output)
+  printNotInForce(notInForce, output)
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
   if (counting && decisions)
     output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeDecisions(decisions)}`)
-  if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
+  if (guesses !== undefined && guesses.length > 0) printGuesses(guesses, output)
   if (config !== undefined) {
     // Loaded only here: it needs the whole decision.
     const { tryLastWeek } = await import('./last-week.ts')
@@ -137,7 +137,7 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
 }
 
 /** The gate goes on by the policy before. */
-export function tellNotInForce(why: string | undefined, output: Output): void {
+export function printNotInForce(why: string | undefined, output: Output): void {
   if (why !== undefined) output.line(`${output.paint('yellow', 'not in force')}: ${printable(why)}`)
 }
 
@@ -239,7 +239,7 @@ function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]) {
     })
 }
 
-function tellGuesses(guesses: readonly SchemaGuess[], output: Output): void {
+function printGuesses(guesses: readonly SchemaGuess[], output: Output): void {
   const count = plural(guesses.length, 'tool')
   output.line(
     `${count} of unknown class, judged as the guess or as Execute, whichever is stricter. Where the guess is right, its line settles it:`,

@@ -46,7 +46,7 @@ export class PipeClient {
     stdin.on('data', (chunk: Uint8Array) => {
       for (const line of lines.push(chunk))
         if (line.ok) this.#take(line.text)
-        else this.#tell(writeError(null, toRpcCode(line.code), line.message))
+        else this.#write(writeError(null, toRpcCode(line.code), line.message))
       if (this.#socket?.writableNeedDrain) {
         stdin.pause()
         this.#socket.once('drain', () => stdin.resume())
@@ -128,7 +128,7 @@ export class PipeClient {
       if (this.#open.get(id)?.method === 'initialize') this.#agreed = readAgreed(text)
       this.#open.delete(id)
     }
-    this.#tell(text)
+    this.#write(text)
   }
 
   /** Tells a new gate what the one before knew, and the client what became of its requests. */
@@ -154,7 +154,7 @@ export class PipeClient {
       lost.length === 0 ? [] : await this.#calls.find(lost.map(([, request]) => request))
     for (const [at, [id]] of lost.entries()) {
       this.#open.delete(id)
-      this.#tell(writeInterrupted(id, records[at]))
+      this.#write(writeInterrupted(id, records[at]))
     }
     for (const { text } of this.#open.values()) this.#socket?.write(`${text}\n`)
   }
@@ -172,10 +172,10 @@ export class PipeClient {
   }
 
   #notify(method: string, params?: JsonObject): void {
-    this.#tell(JSON.stringify({ jsonrpc: '2.0', method, params }))
+    this.#write(JSON.stringify({ jsonrpc: '2.0', method, params }))
   }
 
-  #tell(text: string): void {
+  #write(text: string): void {
     process.stdout.write(`${text}\n`)
   }
 }

@@ -40,16 +40,16 @@ export interface PipeOptions {
 /** Resolves with the exit code when the client ends, or its gate has ended the session. */
 export async function pipe(options: PipeOptions): Promise<0 | 1> {
   const { data, server, config } = options
-  const tellStart = tellLater(() => `the gate does not serve yet; log: ${gateLog(data)}`)
+  const startNote = printLater(() => `the gate does not serve yet; log: ${gateLog(data)}`)
   let socket =
-    (await connectGate(data)) ?? (await startGate(data, config()).finally(tellStart.stop))
-  tellStart.stop()
+    (await connectGate(data)) ?? (await startGate(data, config()).finally(startNote.stop))
+  startNote.stop()
   let hello = await introduce(socket, options)
   const { notice } = hello
   if (typeof notice === 'string' && notice !== '')
     process.stderr.write(`sluice: ${printable(notice)} (--data ${data})\n`)
   const client = new PipeClient(new InterruptedCalls(data, (digests) => keyDigests(data, digests)))
-  tellSilence(socket, data, server, options.program)
+  printSilence(socket, data, server, options.program)
   try {
     for (let before = hello.instance; ; before = hello.instance) {
       await client.serve(socket)
@@ -136,7 +136,7 @@ function isOtherUsers(): boolean {
 }
 
 /** One line on stderr if the server is silent: clients show it, and it names what is waited for. */
-function tellSilence(
+function printSilence(
   socket: Socket,
   data: string,
   server: string,
@@ -150,13 +150,13 @@ function tellSilence(
     return `${who} not answered yet${guess}; log: ${gateLog(data)}`
   }
   process.stdin.once('data', () => {
-    const tell = tellLater(what)
-    socket.once('data', tell.stop)
-    socket.once('close', tell.stop)
+    const note = printLater(what)
+    socket.once('data', note.stop)
+    socket.once('close', note.stop)
   })
 }
 
-function tellLater(what: () => string): { stop: () => void } {
+function printLater(what: () => string): { stop: () => void } {
   const timer = setTimeout(() => {
     process.stderr.write(`sluice: after ${WAIT_SHOWN_AFTER_MS / 1_000} s ${printable(what())}\n`)
   }, WAIT_SHOWN_AFTER_MS).unref()

@@ -154,7 +154,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         'sign in, by a one-time code, a passkey, or an authorisation server’s answer or token',
       handle: async ({ input, request }): Promise<SignedIn> => {
         const { token, as } = await begin(parts, input, request)
-        return { token, me: tellMe(parts, as, rpOf(request)) }
+        return { token, me: viewMe(parts, as, rpOf(request)) }
       },
     }),
     endpoint('DELETE /api/sign-in', {
@@ -168,7 +168,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
     endpoint('GET /api/me', {
       role: 'viewer',
       summary: 'who is signed in',
-      handle: ({ request }) => tellMe(parts, signIns.who(bearerOf(request)), rpOf(request)),
+      handle: ({ request }) => viewMe(parts, signIns.who(bearerOf(request)), rpOf(request)),
     }),
     ...passkeyEndpoints(parts),
   ]
@@ -293,7 +293,7 @@ async function mayAdd(
   throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
 
-function tellMe(
+function viewMe(
   { people, passkeys }: SignInParts,
   { person, untilMs }: ActiveSignIn,
   rp: RelyingParty,

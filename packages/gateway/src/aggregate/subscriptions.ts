@@ -71,7 +71,7 @@ export class AggregateSubscriptions {
     }
     const { early } = listen
     listen.early = undefined
-    this.#tell(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(subscribed) })
+    this.#notify(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(subscribed) })
     for (const text of early ?? []) this.#context.send(text, { request: id })
   }
 
@@ -90,7 +90,7 @@ export class AggregateSubscriptions {
   changed(method: string): void {
     for (const [id, listen] of this.#open)
       if (listen.changes.includes(LIST_CHANGES.get(method) ?? ''))
-        this.#tell(id, listen, method, {})
+        this.#notify(id, listen, method, {})
   }
 
   /** Only resources of which it is known whose they are. */
@@ -142,14 +142,14 @@ export class AggregateSubscriptions {
         const { uri } = received?.value ?? {}
         const far =
           typeof uri === 'string' ? { uri: JSON.stringify(qualifyUri(member.name, uri)) } : {}
-        this.#tell(id, listen, method, { ...Object.fromEntries(received?.text ?? []), ...far })
+        this.#notify(id, listen, method, { ...Object.fromEntries(received?.text ?? []), ...far })
       })
       if (giveUp === undefined) resolve()
       else listen.at.set(member, giveUp)
     })
   }
 
-  #tell(
+  #notify(
     id: RequestId,
     listen: AggregateSubscription,
     method: string,

@@ -105,7 +105,7 @@ export class Alerts {
       if (this.#unsaved.get(alert.id) === alert) this.#unsaved.delete(alert.id)
     }
     this.#known = await listStored(rows)
-    for (const row of await rows.takeOver([...this.#sending])) void this.#tell(readAlert(row))
+    for (const row of await rows.takeOver([...this.#sending])) void this.#announce(readAlert(row))
   }
 
   /** An event: it has happened, and does not end. Returns at once; one that comes too soon is sent later. */
@@ -134,7 +134,7 @@ export class Alerts {
       const taken = await this.#claim(alert, rest)
       if (taken.size === 0) {
         this.#lastMs.set(kind, atMs)
-        void this.#tell(alert)
+        void this.#announce(alert)
         return true
       }
       rest = rest.filter((subject) => !taken.has(nameFact(alert, subject)))
@@ -185,7 +185,7 @@ export class Alerts {
   async #send(alert: Alert, atMs: number): Promise<readonly AlertDelivery[]> {
     const begun = this.#begin(alert, { atMs, isShared: false })
     await this.#claim(begun)
-    return this.#tell(begun)
+    return this.#announce(begun)
   }
 
   #begin(alert: Alert, how: { readonly atMs: number; readonly isShared: boolean }): ListedAlert {
@@ -229,11 +229,11 @@ export class Alerts {
       this.#notStored(alert, error as Error)
     }
     this.#replace(alert)
-    if (isMine && !isSilent) void this.#tell(alert)
+    if (isMine && !isSilent) void this.#announce(alert)
   }
 
   /** Sends the message about the state that an alert is in, and notes what became of it. */
-  async #tell(alert: ListedAlert): Promise<readonly AlertDelivery[]> {
+  async #announce(alert: ListedAlert): Promise<readonly AlertDelivery[]> {
     this.#sending.add(alert.id)
     const { title, overTitle = title, overAtMs } = alert
     const deliveries = await this.#deliver(

@@ -55,7 +55,7 @@ export class ClientApprovalPrompts {
   /** Asks the client while its request stays open. Returns a function that withdraws the question. */
   ask(request: JsonRpcRequest, facts: Facts, pending: PendingApproval): () => void {
     const { generation, questions } = this.#context
-    questions.tellHeld(request.id)
+    questions.noteHeld(request.id)
     const ask = generation === 'session' ? this.#askOf(request, pending) : undefined
     if (ask === undefined || facts.agent !== null) return () => {}
     return questions.ask('elicitation/create', { ...ask.params }, request.id, (result) => {

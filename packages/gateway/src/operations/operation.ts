@@ -35,7 +35,7 @@ export interface OperationParts {
   /** Wall clock, for the audit log. */
   readonly nowMs: () => number
   /** A warning in the log: its reader must see who may decide from now on. */
-  readonly tell: (what: string) => void
+  readonly announce: (what: string) => void
   readonly freezes: FreezeStore
   /** Names of the configured servers; undefined if they are not known. */
   readonly servers: readonly string[] | undefined

@@ -78,7 +78,7 @@ const SET_FIRST_PIN = commandOperation({
     parts.people.mustBeFirst()
     await record(parts, { how: 'first PIN set', name, at: where })
     await parts.people.setFirst(first, chosen, parts.nowMs())
-    parts.tell(`${name} may decide from now on: the first PIN was set at ${where}`)
+    parts.announce(`${name} may decide from now on: the first PIN was set at ${where}`)
     return listPeople(parts)
   },
 })
@@ -97,7 +97,7 @@ export const CHANGE_PIN = commandOperation({
     pin: required(PIN, 'the new PIN'),
   },
   run: async (parts, input, { by }) => {
-    const { people, nowMs, tell } = parts
+    const { people, nowMs, announce } = parts
     const name = input.name === undefined ? by.name : checkName(input.name)
     if (people.find(name)?.kind !== 'person')
       throw new OperationError(
@@ -109,7 +109,7 @@ export const CHANGE_PIN = commandOperation({
     const chosen = checkNewPin(input.pin)
     await record(parts, { how: 'PIN set', name, by: toActor(by) })
     await people.setPin(name, chosen, nowMs())
-    tell(`the PIN of ${name} was changed by ${by.name}`)
+    announce(`the PIN of ${name} was changed by ${by.name}`)
     return listPeople(parts)
   },
 })
@@ -136,7 +136,7 @@ export const ADD_PERSON = operation({
   },
   output: fieldsOf({ person: PERSON_VIEW, token: orNull(TEXT) }, { invitation: TEXT }),
   run: async (parts, input, { by }) => {
-    const { people, nowMs, tell } = parts
+    const { people, nowMs, announce } = parts
     const isSystem = input.token === true
     const roles = ROLES.filter((role) => (input.roles ?? ['approver']).includes(role))
     if (isSystem && roles.some((role) => role === 'admin' || role === 'policy-manager'))
@@ -156,7 +156,7 @@ export const ADD_PERSON = operation({
     people.mustBeFree(person.name)
     await record(parts, { how: 'added', ...toApproverView(person), by: toActor(by) })
     const { token } = await people.add(person, credentials, nowMs())
-    tell(`${person.name} (${person.kind}, ${roles.join(', ')}) was added by ${by.name}`)
+    announce(`${person.name} (${person.kind}, ${roles.join(', ')}) was added by ${by.name}`)
     return { person: toPersonView(people.find(person.name) as StoredPerson), token }
   },
 })
@@ -175,7 +175,7 @@ export const REMOVE_PERSON = operation({
   run: async (parts, { name }, { by }) => {
     const removed = parts.people.remove(checkName(name))
     await record(parts, { how: 'removed', name: removed.name, by: toActor(by) })
-    parts.tell(`${removed.name} was removed by ${by.name}`)
+    parts.announce(`${removed.name} was removed by ${by.name}`)
     return { removed: toPersonView(removed) }
   },
 })

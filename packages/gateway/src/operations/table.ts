@@ -54,7 +54,7 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     pins,
     nowMs: Date.now,
     prove: createPersonVerifier({ people, ledger, nowMs: processClock.nowMs }),
-    tell: (what) => parts.log('warn', what),
+    announce: (what) => parts.log('warn', what),
     get servers() {
       return parts.servers.names
     },

@@ -57,13 +57,13 @@ export class Watcher {
     if (this.#process === undefined) this.#start()
     const group = leftoverOf(pid)
     this.#groups.set(pid, group)
-    this.#tell(`+ ${pid} ${group.started}\n`)
+    this.#write(`+ ${pid} ${group.started}\n`)
     this.#keep()
   }
 
   remove(pid: number): void {
     if (!this.#groups.delete(pid)) return
-    this.#tell(`- ${pid}\n`)
+    this.#write(`- ${pid}\n`)
     this.#keep()
   }
 
@@ -97,7 +97,7 @@ export class Watcher {
     child.stdin?.on('error', () => {})
     child.once('error', (error) => this.#lost(error.message))
     child.once('exit', (code, signal) => this.#lost(`exit ${code ?? signal}`))
-    for (const { pid, started } of this.#groups.values()) this.#tell(`+ ${pid} ${started}\n`)
+    for (const { pid, started } of this.#groups.values()) this.#write(`+ ${pid} ${started}\n`)
   }
 
   #lost(why: string): void {
@@ -109,7 +109,7 @@ export class Watcher {
     })
   }
 
-  #tell(order: Order): void {
+  #write(order: Order): void {
     this.#process?.stdin?.write(order)
   }
 

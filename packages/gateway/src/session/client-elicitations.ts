@@ -40,7 +40,7 @@ export class ClientElicitations {
   }
 
   /** A request of the client's waits for a person. */
-  tellHeld(request: RequestId): void {
+  noteHeld(request: RequestId): void {
     this.#client.noteHeld?.(request)
   }
 

@@ -12,7 +12,7 @@ export interface MessageHead {
   readonly method: string | undefined
 }
 
-/** As write-message.ts begins them; what else there may be is parsed whole. */
+/** The beginning of a request as write-message.ts writes it; what else there may be is parsed whole. */
 const REQUEST = /^\{"jsonrpc":"2\.0","id":(-?\d{1,15}|"[^"\\]*"),"method":"([^"\\]*)"/
 const ANSWER = /^\{"jsonrpc":"2\.0","id":(-?\d{1,15}|"[^"\\]*"),"(?:result|error)":/
 const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":"([^"\\]*)"(?:,"params":|\}$)/

@@ -15,13 +15,13 @@ export interface OutboundRequest {
   readonly tool?: KnownTool | undefined
   /** Who sent it: some servers are shown a token of the caller's own. */
   readonly caller?: Caller | undefined
-  /** Of a call that was admitted. */
+  /** The call, if one was admitted. */
   readonly callId?: string | undefined
 }
 
 export interface UpstreamSendOptions extends MessageContext {
   readonly trace?: TraceContext | undefined
-  /** Undefined for notifications and answers. */
+  /** The request; undefined for notifications and answers. */
   readonly passing?: OutboundRequest
   /** It was refused once, and could not have had an effect: it is not sent a third time. */
   readonly isRepeated?: boolean
@@ -37,7 +37,7 @@ export interface MessageCredential {
   readonly help: string
   /** The page where the person gives another one; undefined if there is none. */
   readonly connectAt?: string | undefined
-  /** Undefined if the token can be used as it is, or none can be had now. */
+  /** Returns undefined if the token can be used as it is, or none can be had now. */
   ready(): Promise<unknown> | undefined
   /** The server refused this header: true if there is another one to try. */
   refused(header: string | undefined): Promise<boolean>
@@ -55,7 +55,7 @@ export interface UpstreamFailure {
   readonly code: GatewayErrorCode
   /** What was wrong, in words, with the server's name. A caller may read it. */
   readonly message: string
-  /** In place of `message` for the log and `sluice status`, because it names a path of this machine. */
+  /** What the log and `sluice status` say in place of `message`, because it names a path of this machine. */
   readonly detail?: string
   readonly help?: string
   /** The request that will get no answer; undefined if it was no request. */

@@ -45,7 +45,7 @@ export class ProcessClock {
     const leastMs = Math.floor(latestMs + Math.max(0, monotonicMs - sinceMs))
     // A wall clock that ticks slightly slower is followed; the latest reading then stays unchanged.
     if (wallMs >= leastMs) this.#latest = { wallMs, monotonicMs }
-    this.#tell(leastMs - wallMs)
+    this.#report(leastMs - wallMs)
     return Math.max(wallMs, leastMs)
   }
 
@@ -72,7 +72,7 @@ export class ProcessClock {
   /** For deletion by age: a clock that is set forward deletes nothing early. */
   readonly earliestMs = (): number => Math.min(this.#clocks.wallMs(), this.steadyMs())
 
-  #tell(behindMs: number): void {
+  #report(behindMs: number): void {
     const isBehind = behindMs >= CLOCK_SET_BACK_REPORTED_MS
     if (isBehind && !this.#isReported) this.#setBack.emit(behindMs)
     this.#isReported = isBehind

@@ -190,7 +190,7 @@ function readGroups(payload: JWTPayload, { groups }: Issuer): string[] {
   throw invalid(`the token names more than ${GRANT_GROUPS_MAX} groups`)
 }
 
-/** Without integers that no double represents: no decision may use a rounded value. */
+/** Reads the claims, but for integers that no double represents: no decision may use a rounded value. */
 function readClaims(payload: JWTPayload): JsonObject {
   const text = JSON.stringify(payload, (_, value: JsonValue) =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)

@@ -27,7 +27,7 @@ export interface Caller {
   readonly subject?: () => { readonly token: string; readonly issuer: string }
 }
 
-/** For tokens that are not a caller's. */
+/** The caller of tokens that are not a caller's. */
 export const NOBODY: Caller = {
   principal: { id: '', kind: 'local', groups: [], claims: {} },
   policy: '',
@@ -52,7 +52,7 @@ export function getCallerKey({ principal, policy, explain }: Caller): string {
 /** Why authentication failed. */
 export class AuthenticationError extends Error {
   readonly help: string
-  /** As in RFC 6750; undefined if no token was sent. */
+  /** The error code of RFC 6750; undefined if no token was sent. */
   readonly error: 'invalid_token' | 'insufficient_scope' | undefined
   /** Authentication is not possible at the moment: the fault is the gate's. */
   readonly isFault: boolean

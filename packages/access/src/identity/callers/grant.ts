@@ -13,7 +13,7 @@ export interface AcsKey {
   readonly secret: Secret
 }
 
-/** As configured in sluice.yaml. */
+/** A grant as it is configured in sluice.yaml. */
 export interface FixedGrant {
   readonly name: string
   /** SHA-256 of the token. */
@@ -53,7 +53,7 @@ export function hasGrantEnded({ untilMs }: FixedGrant, nowMs: number): boolean {
   return typeof untilMs === 'number' && nowMs >= untilMs
 }
 
-/** Neither revoked nor at its end. */
+/** Whether a grant is neither revoked nor at its end. */
 export function isGrantValid(grant: Grant, nowMs: number): boolean {
   return grant.revokedMs === null && !hasGrantEnded(grant, nowMs)
 }
@@ -69,7 +69,7 @@ export function makeToken(): string {
   return PREFIX + randomBytes(32).toString('hex')
 }
 
-/** Undefined if it cannot be a grant's token, such as one of an authorisation server. */
+/** Returns undefined if it cannot be a grant's token, such as one of an authorisation server. */
 export function hashGrantToken(token: string): Buffer | undefined {
   return TOKEN.test(token) ? hash('sha256', token, 'buffer') : undefined
 }

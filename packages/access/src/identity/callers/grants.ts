@@ -119,7 +119,7 @@ export class Grants {
     return this.#all.some(({ acs, hooks }) => hooks === undefined && acs === undefined)
   }
 
-  /** Also one that has ended: its caller is told so. */
+  /** Finds also a grant that has ended: its caller is told so. */
   find(token: string): Grant | undefined {
     const digest = hashGrantToken(token)
     if (digest === undefined) return undefined
@@ -194,7 +194,7 @@ export class Grants {
     return { grant: this.#byId.get(toGrantId(digest)) as Grant, token }
   }
 
-  /** Those that have ended, too: the clock may be ahead. Undefined if there is none to revoke. */
+  /** Revokes also a grant that has ended: the clock may be ahead. Returns undefined if there is none to revoke. */
   revoke(name: string, nowMs: number): Grant | undefined {
     const open = this.#all.filter(
       (one) => one.name === name && one.revokedMs === null && !one.isFixed,

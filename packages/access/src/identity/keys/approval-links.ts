@@ -29,7 +29,7 @@ export class ApprovalLinks {
     return this.#sealed.make([approval, approver, untilMs])
   }
 
-  /** Undefined if it was not created here, or has expired. */
+  /** Returns undefined if the link was not created here, or has expired. */
   read(token: string, nowMs: number): ApprovalLinkClaims | undefined {
     const payload = this.#sealed.read(token)
     if (payload === undefined) return undefined

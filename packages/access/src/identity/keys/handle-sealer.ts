@@ -14,7 +14,7 @@ export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'held' |
 export interface SealBinding {
   readonly server: string
   readonly principal: string
-  /** For a retry: identifies the call that it continues. */
+  /** The call that a retry continues. */
   readonly call?: string | undefined
 }
 

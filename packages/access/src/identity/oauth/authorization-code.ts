@@ -17,7 +17,7 @@ export type CodeAnswer = Readonly<
   Partial<Record<'iss' | 'code' | 'error' | 'error_description', string | undefined>>
 >
 
-/** Without PKCE anyone who sees the code could use it. */
+/** Whether the server has PKCE: without it anyone who sees the code could use it. */
 export function hasPkce(metadata: JsonObject): boolean {
   return textsIn(metadata, 'code_challenge_methods_supported').includes('S256')
 }

@@ -81,7 +81,7 @@ export async function authenticateClient(
   return {}
 }
 
-/** For this issuer only, for a minute, with an id that is never used again. */
+/** Signs an assertion for this issuer only, for a minute, with an id that is never used again. */
 async function signAssertion(client: OAuthClient, nowMs: number): Promise<string> {
   const { clientId, issuer, privateKey, keyId } = client
   if (privateKey === undefined) throw new Error(`the client \`${clientId}\` has no \`private_key\``)

@@ -13,7 +13,7 @@ export function clientDocument(clientId: string): JsonObject {
   return { client_id: clientId, ...describeGate(`http://127.0.0.1:${DOCUMENT_PORT}/callback`) }
 }
 
-/** As authorisation servers know the gate (RFC 7591); on a machine of its own it is an application of the web. */
+/** Describes the gate to authorisation servers (RFC 7591); on a machine of its own it is an application of the web. */
 export function describeGate(redirect: string): JsonObject {
   return {
     client_name: 'Sluice',

@@ -7,7 +7,7 @@ import { discoverIssuer, textsIn } from './discover-issuer.ts'
 import { type FetchedDocument, OutgoingHttp } from './outgoing.ts'
 
 export interface LoginEndpoints {
-  /** Of the authorisation server. */
+  /** The metadata of the authorisation server. */
   readonly metadata: JsonObject
   /** Sends the requests of this login: the names it has resolved stay pinned. */
   readonly outgoing: OutgoingHttp

@@ -15,15 +15,15 @@ export interface Login {
   /** The innermost zone that its endpoints may be in; absent in logins of older versions. */
   readonly reach?: AddressZone
   readonly clientId: string
-  /** Of a client that the gate has registered; any other is in the configuration. */
+  /** The secret of a client that the gate has registered; any other is in the configuration. */
   readonly clientSecret?: string
   readonly clientAuth: ClientAuth
   readonly accessToken: string
   readonly refreshToken?: string
-  /** Undefined if the server did not state it. */
+  /** When the token expires; undefined if the server did not state it. */
   readonly expiresMs?: number | undefined
   readonly scope?: string | undefined
-  /** Of a person at an issuer of the configuration: what ID-JAG is asked for with. */
+  /** The ID token of a person at an issuer of the configuration: what ID-JAG is asked for with. */
   readonly idToken?: string
 }
 

@@ -20,7 +20,7 @@ interface LoginRow {
 export class Logins {
   readonly file: IdentityFile
   readonly #vault: Vault
-  /** With the key of the installation, if that is another one. */
+  /** The vault with the key of the installation, if that is another one. */
   readonly #own: Vault | undefined
   readonly #cached = new Map<string, Login | undefined>()
 
@@ -45,7 +45,7 @@ export class Logins {
     })
   }
 
-  /** Undefined if there is none, or none that this installation's key opens. */
+  /** Returns undefined if there is none, or none that this installation's key opens. */
   get(of: LoginOf): Login | undefined {
     this.file.ifChanged(() => this.#cached.clear())
     const name = toBinding(of)
@@ -109,7 +109,7 @@ export class Logins {
     return row && unseal(this.#vault, of, BYTES.read(row.sealed))
   }
 
-  /** Undefined if the key of the cluster opens it, too. */
+  /** Returns undefined if the key of the cluster opens it, too. */
   #openOwn({ of, sealed }: LoginRow): Login | undefined {
     if (this.#own === undefined || unseal(this.#vault, of, sealed) !== undefined) return undefined
     return unseal(this.#own, of, sealed)

@@ -118,7 +118,7 @@ export class OutgoingHttp {
     )
   }
 
-  /** Of several addresses the outermost counts: that is what the server can prove. */
+  /** Finds the zone of the server. Of several addresses the outermost counts: that is what the server can prove. */
   async #findZone(): Promise<AddressZone> {
     const { trusted, zone = 'public' } = this.#options
     let innermost = ZONES.indexOf(zone)

@@ -9,7 +9,7 @@ export function isSafeUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname))
 }
 
-/** As a URL writes it. */
+/** Whether a name, as a URL writes it, is of this machine. */
 export function isLoopbackName(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }

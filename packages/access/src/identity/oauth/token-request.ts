@@ -34,7 +34,7 @@ export type TokenResponse = Pick<
 export interface TokenRequestOptions {
   readonly nowMs: number
   readonly outgoing: OutgoingHttp
-  /** Of the token that is expected; an assertion is no bearer token. */
+  /** The type of the token that is expected; an assertion is no bearer token. */
   readonly type?: 'bearer' | 'n_a' | undefined
 }
 

@@ -29,7 +29,7 @@ import { type KeptPause, pauseAfter, pauseLeft } from './pin-pause.ts'
 /** An attempt that was counted. */
 export class WrongPinError extends OperationError {}
 
-/** Without the proof method, which differs every time. */
+/** A person without the proof method, which differs every time. */
 export type Approver = Omit<Person, 'proof'>
 
 export interface StoredPerson extends Approver, KeptPause {
@@ -76,7 +76,7 @@ const readPerson = createRowReader<StoredPerson>({
 })
 
 export interface PeopleOptions {
-  /** For PINs that are set from now on. */
+  /** The cost of PINs that are set from now on. */
   readonly pinCost?: number
   readonly clock?: MachineClock
 }
@@ -85,7 +85,7 @@ export class People {
   readonly #removed = new Listeners()
   /** An approver was removed. */
   readonly onRemove = this.#removed.subscribe
-  /** For passkeys.ts and stored-sign-ins.ts, too. */
+  /** The file, which passkeys.ts and stored-sign-ins.ts use, too. */
   readonly file: IdentityFile
   readonly #pinCost: number | undefined
   readonly #clock: MachineClock

@@ -11,7 +11,7 @@ import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
 export interface SignInAttempt {
   /** The name of the issuer in sluice.yaml. */
   readonly issuer: string
-  /** Of the page that started it, and that the response returns to. */
+  /** The origin of the page that started it, and that the response returns to. */
   readonly origin: string
   /** S256 of the tab's secret (RFC 7636). */
   readonly challenge: string

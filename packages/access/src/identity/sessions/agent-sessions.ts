@@ -32,7 +32,7 @@ export interface SessionPast
   extends Pick<StoredSession, 'id' | 'lastUsedMs' | 'calls' | 'saw'>,
     Pick<AgentSession, 'answerBytes' | 'cost'> {}
 
-/** Of requests that name no session. */
+/** The key of requests that name no session. */
 export const COMMON_KEY = 'common'
 
 export interface AgentSessionsOptions {
@@ -67,7 +67,7 @@ export class AgentSessions {
   /** A session is used for the first time. */
   readonly onBegin = this.#begun.subscribe
   #latestMs = Number.NEGATIVE_INFINITY
-  /** Those that are swept next. */
+  /** The principals that are swept next. */
   #toSweep = this.#principals.values()
 
   constructor(options: AgentSessionsOptions) {
@@ -146,7 +146,7 @@ export class AgentSessions {
     this.#save(session)
   }
 
-  /** For a snapshot: those that are live and that the ledger has. */
+  /** Lists for a snapshot the sessions that are live and that the ledger has. */
   *list(nowMs: number): Generator<SessionPast> {
     for (const session of this.#byId.values()) {
       const { id, calls, connections, isUsed, saw, answerBytes, cost } = session
@@ -156,7 +156,7 @@ export class AgentSessions {
     }
   }
 
-  /** For people. */
+  /** The sessions as people see them. */
   views(nowMs: number): SessionView[] {
     return this.#live(nowMs).map(toView)
   }
@@ -167,7 +167,7 @@ export class AgentSessions {
     return session === undefined ? id : describeSession(toView(session))
   }
 
-  /** By id or an unambiguous beginning of it. */
+  /** Finds a session by its id or an unambiguous beginning of it. */
   find(id: string, nowMs: number): SessionView | undefined {
     const matches: AgentSession[] = []
     for (const [key, session] of this.#byId)

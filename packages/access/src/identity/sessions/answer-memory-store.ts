@@ -7,7 +7,7 @@
 export type MemoryPart = 'answers' | 'sealed' | 'values'
 
 export interface AnswerMemoryStore {
-  /** Undefined if nothing is stored, or what is stored is not all. */
+  /** Returns undefined if nothing is stored, or what is stored is not all. */
   load(session: string, part: MemoryPart): Uint8Array | undefined
   save(session: string, part: MemoryPart, bytes: Uint8Array): void
   /** What is stored as `answers` is no longer all. Holds at once, also if the gate is killed. */

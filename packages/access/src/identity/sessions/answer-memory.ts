@@ -35,7 +35,7 @@ export interface RememberingSession {
   provenance: SessionProvenance | undefined
   /** Fields of answers, and which fields a policy read when they were remembered. */
   values: { readonly reads: string; readonly values: SessionValues } | undefined
-  /** Of `provenance` when it was last counted. */
+  /** The size of `provenance` when it was last counted. */
   provenanceBytes: number
   /** Parts of it that may be stored and were not read yet, or were written. */
   readonly stored: Set<MemoryPart>
@@ -53,9 +53,9 @@ export class AnswerMemory {
   readonly #store: AnswerMemoryStore
   readonly #sessions: () => Iterable<RememberingSession>
   readonly #shared: SharedMemory | undefined
-  /** Not written yet, the first changed first. */
+  /** Sessions whose changes are not written yet, the first changed first. */
   readonly #changed = new Set<RememberingSession>()
-  /** Those whose `values` are in memory, the least recently used first. */
+  /** Sessions whose `values` are in memory, the least recently used first. */
   readonly #valued = new Set<RememberingSession>()
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
@@ -197,7 +197,7 @@ export class AnswerMemory {
     for (const session of this.#changed) this.#write(session)
   }
 
-  /** With what other gates have added since. */
+  /** Merges what other gates have added since. */
   #mergeShared(session: RememberingSession, shared: SharedMemory): SessionProvenance {
     const stored = shared.take(session.id)
     let memory = session.provenance
@@ -256,7 +256,7 @@ export class AnswerMemory {
     return bytes.length
   }
 
-  /** Those used least recently forget; what was written is read again when they are used. */
+  /** Makes the sessions forget that were used least recently; what was written is read again when they are used. */
   #makeRoom(): void {
     if (this.#bytes <= PROVENANCE_BYTES_MAX) return
     const remembering = [...this.#sessions()].filter(({ provenance }) => provenance !== undefined)

@@ -9,7 +9,7 @@ export interface SessionView extends Omit<StoredSession, 'keys' | 'isConnected' 
   /** How it is named: `pipe`, `mcp`, `token`, `common` or `family`; empty if only the ledger knows it. */
   readonly kind: string
   readonly connections: number
-  /** Of all its answers, estimated. */
+  /** The estimated tokens of all its answers. */
   readonly tokens: number
   /** The prices of its calls, by limits whose `amount` is a number; a decimal. */
   readonly cost: string

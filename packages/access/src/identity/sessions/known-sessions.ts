@@ -25,7 +25,7 @@ export interface KnownSession {
 
 export class KnownSessions implements Iterable<KnownSession> {
   readonly #byId = new Map<string, KnownSession>()
-  /** By an owner as rows name it: its sessions, and those whose labels are its labels too. */
+  /** The sessions of each owner as rows name it, and those whose labels are its labels too. */
   readonly #byOwner = new Map<string, Set<KnownSession>>()
 
   get(id: string): KnownSession | undefined {

@@ -8,7 +8,7 @@ import type {
   StoredProvenance,
 } from '@sluice/policy/provenance/stored-provenance'
 
-/** Of version 2 the words of the prompt were stored as text: they are forgotten. */
+/** The version of the form. Version 2 stored the words of the prompt as text: they are forgotten. */
 const VERSION = 3
 const READ_VERSIONS: ReadonlySet<unknown> = new Set([2, VERSION])
 
@@ -16,7 +16,7 @@ export function encodeProvenance(provenance: SessionProvenance): Buffer {
   return encodeAddition(provenance.toStored())
 }
 
-/** Undefined if it is of another version. */
+/** Returns undefined if the bytes are of another version. */
 export function decodeProvenance(bytes: Uint8Array): SessionProvenance | undefined {
   const stored = decodeAddition(bytes)
   return stored && SessionProvenance.fromStored(stored as StoredProvenance)
@@ -29,7 +29,7 @@ export function encodeAddition({ table, prompt, ...rest }: ProvenanceAddition): 
   return Buffer.concat([length, head, asBuffer(table), asBuffer(prompt)])
 }
 
-/** Undefined if it is of another version. */
+/** Returns undefined if the bytes are of another version. */
 export function decodeAddition(bytes: Uint8Array): ProvenanceAddition | undefined {
   const buffer = asBuffer(bytes)
   const start = 4 + buffer.readUInt32LE(0)

@@ -30,7 +30,7 @@ export interface AgentSession extends RememberingSession {
   calls: number
   /** A call was decided in it, so the ledger has it. */
   isUsed: boolean
-  /** By a person. */
+  /** A person has ended it. */
   isEnded: boolean
   /** Connections that use it now. */
   connections: number
@@ -38,19 +38,19 @@ export interface AgentSession extends RememberingSession {
   past: { calls: PastCall[]; hasMore: boolean } | undefined
   /** The digest of the last call, and how often it came in a row. Not kept over a restart. */
   repeated: { readonly digest: string; readonly times: number }
-  /** Of all answers. */
+  /** The size of all answers. */
   answerBytes: number
   /** The prices of all calls. */
   cost: Decimal
   /** Other gates use it too, or may have before a failover: what this one remembers of calls is incomplete. */
   isSplit: boolean
-  /** Not all that gates have sent to its clients is remembered where they share it. */
+  /** Whether a part of what gates have sent to its clients is not remembered where they share it. */
   hasGap: boolean
 }
 
 export interface PrincipalSessions {
   readonly principal: string
-  /** Those that are live or still count, the oldest first. */
+  /** The sessions that are live or still count, the oldest first. */
   sessions: AgentSession[]
   nextNumber: number
   windowMs: number
@@ -60,7 +60,7 @@ export interface PrincipalSessions {
 }
 
 interface LeaseContext {
-  /** Undefined if the session belongs to this gate alone. */
+  /** Returns undefined if the session belongs to this gate alone. */
   readonly checks: () => readonly SessionCheck[] | undefined
   readonly whenStored: () => Promise<void> | undefined
   /** Whose labels those of the session are too. Looked up each time: it is forgotten between uses. */
@@ -90,12 +90,12 @@ export class SessionLease {
     return this.#context.memory.vaultOf(this.#session)
   }
 
-  /** By which version of the session a call is decided: the shared store compares it. */
+  /** The versions of the session by which a call is decided: the shared store compares them. */
   checks(): readonly SessionCheck[] | undefined {
     return this.#context.checks()
   }
 
-  /** Undefined if every gate knows what the session has seen; otherwise nothing that it has seen since may
+  /** Resolves when every gate knows what the session has seen; undefined if they know. What it has seen since must not
    * be sent before. */
   whenStored(): Promise<void> | undefined {
     return this.#context.whenStored()
@@ -254,7 +254,7 @@ export class SessionLease {
   }
 }
 
-/** As the usual estimate for text and JSON: four bytes each. */
+/** Estimates the tokens of text and JSON as usual: four bytes each. */
 function toTokens(bytes: number): number {
   return Math.floor(bytes / 4)
 }

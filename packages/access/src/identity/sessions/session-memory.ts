@@ -42,9 +42,9 @@ export interface SessionMemory {
   removeLabels(principal: string): void
   /** Nothing has happened in it, and its last connection has ended. */
   forget?(id: string): void
-  /** Undefined if what it has seen is stored. */
+  /** Returns undefined if what the session has seen is stored. */
   whenStored?(id: string): Promise<void> | undefined
-  /** By which version of these principals' sessions a call is decided. */
+  /** The versions of these principals' sessions by which a call is decided. */
   checksOf?(id: string, principals: readonly string[]): readonly SessionCheck[]
 }
 
@@ -55,7 +55,7 @@ export interface SharedSession {
   readonly ageMs: number
   /** Other gates have used it too, or may have before a failover. */
   readonly isSplit: boolean
-  /** Not all that gates have sent to its clients is remembered where they share it. */
+  /** Whether a part of what gates have sent to its clients is not remembered where they share it. */
   readonly hasGap: boolean
   readonly isNew: boolean
 }

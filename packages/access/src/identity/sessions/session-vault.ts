@@ -45,12 +45,12 @@ export interface AnswerRest {
 const PLACEHOLDER = /\[sealed [A-Za-z0-9 ,-]{1,60} ([a-z2-7]{16})\]/g
 const ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** Of one value: what brought it. */
+/** How many sources of one value are remembered: what brought it. */
 const SOURCES_MAX = 50
 
 export class SessionVault {
   readonly #values = new Map<string, SealedValue>()
-  /** By the id of its value; most sessions have none. */
+  /** Finds a form and the id of its value; most sessions have none. */
   #finder: FormFinder<string> | undefined
   readonly #rests = new Map<string, AnswerRest>()
   #restChars = 0
@@ -60,7 +60,7 @@ export class SessionVault {
     return this.#values.size
   }
 
-  /** To be stored. */
+  /** Lists the values that are to be stored. */
   list(): readonly SealedValue[] {
     return [...this.#values.values()].map(({ id, kind, value, sources }) => ({
       id,

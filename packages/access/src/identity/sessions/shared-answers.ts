@@ -31,7 +31,7 @@ interface KnownAnswers {
   seq: bigint
   /** Read, and not merged yet. */
   unmerged: ProvenanceAddition[]
-  /** Of the rows in the store, as far as this gate knows. */
+  /** How many rows the store has, as far as this gate knows. */
   rows: number
   bytes: number
   /** What is not being stored yet. */
@@ -154,7 +154,7 @@ export class SharedAnswers {
     if (!this.#isStoring) void this.#storeAll()
   }
 
-  /** Undefined if the store has all that was added. */
+  /** Returns undefined if the store has all that was added. */
   whenStored(id: string): Promise<void> | undefined {
     const known = this.#known.get(id)
     return (known?.waiting ?? known?.storing)?.done.promise

@@ -46,11 +46,11 @@ const OVER = '-1'
 
 export interface SharedSessionsOptions {
   readonly rows: SessionRows
-  /** Of what sessions remember of answers: 32 bytes, the same at every gate. */
+  /** The key of what sessions remember of answers: 32 bytes, the same at every gate. */
   readonly answersKey: Buffer
   readonly idleMs: number
   readonly windowMs: number
-  /** Of the clock that sessions are measured by. */
+  /** The clock that sessions are measured by. */
   readonly nowMs: () => number
 }
 

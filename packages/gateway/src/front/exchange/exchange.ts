@@ -11,7 +11,7 @@ import { JSON_TYPE, type OutgoingHeaders, type ResponseWriter } from './response
 
 /** What is kept of the stream of one exchange. */
 export interface History {
-  /** Of the stream: with the number of an event behind it that is its id. */
+  /** The name of the stream: with the number of an event behind it that is its id. */
   readonly name: string
   readonly buffer: ReplayBuffer
   /** The client knows events without data (2025-11-25): it can come back before anything is said. */
@@ -22,10 +22,10 @@ export interface History {
 
 /** What every answer of a session says in its head. */
 export interface SessionHeaders {
-  /** Of an answer in JSON, and of a stream. */
+  /** The headers of an answer in JSON, and of a stream. */
   readonly answerHeaders: OutgoingHeaders
   readonly streamHeaders: OutgoingHeaders
-  /** Undefined if its streams cannot be resumed. */
+  /** Opens a history; undefined if its streams cannot be resumed. */
   readonly openHistory?: (exchange: ClientExchange) => History | undefined
 }
 
@@ -50,11 +50,11 @@ export class ClientExchange {
   /** The one request of most POSTs, until it is answered; those of a batch. */
   #only: RequestId | undefined
   readonly #open: Set<RequestId> | undefined
-  /** Of a batch, as long as there is no stream. */
+  /** The answers of a batch, as long as there is no stream. */
   #answers: string[] | undefined
   #status = 200
   readonly #events: ExchangeEvents
-  /** Undefined before there is one, and while the client is away. */
+  /** The stream; undefined before there is one, and while the client is away. */
   #stream: EventStream | undefined
   #history: History | undefined
   /** Until the client has to be back, or the history is forgotten. */
@@ -196,7 +196,7 @@ export class ClientExchange {
     if (!this.#reply.isOver) this.#reply.send(this.#status, this.#of.answerHeaders, body)
   }
 
-  /** Those still open. */
+  /** The ids that are still open. */
   get #ids(): readonly RequestId[] {
     return this.#only === undefined ? [...(this.#open ?? [])] : [this.#only]
   }

@@ -6,7 +6,7 @@ import { REPLAY_EVENTS_MAX, REPLAY_LENGTH_MAX } from '../../shared/limits.ts'
 
 export class ReplayStore {
   readonly #lengthMax: number
-  /** Those with events, the oldest first. */
+  /** The buffers with events, the oldest first. */
   readonly #buffers = new Set<ReplayBuffer>()
   #length = 0
 

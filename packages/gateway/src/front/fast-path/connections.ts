@@ -20,7 +20,7 @@ export class FastPathServer {
   readonly #sweeper: NodeJS.Timeout
   readonly #server: Server
   readonly #most: number
-  /** With those that went to the server. */
+  /** How many are open, with those that went to the server. */
   #open = 0
   #isLast = false
 

@@ -125,7 +125,7 @@ function headerLines(headers: OutgoingHeaders): string {
 
 let date = ''
 
-/** Of this second; the next one makes its own. */
+/** The line of this second; the next second makes its own. */
 function dateLine(): string {
   if (date === '') {
     const nowMs = Date.now()

@@ -13,7 +13,7 @@ import {
 
 export interface FastPathHead {
   readonly path: string
-  /** By their lower-case names; without the length, which the request itself says. */
+  /** The headers by their lower-case names; without the length, which the request itself says. */
   readonly headers: IncomingHttpHeaders
 }
 
@@ -36,13 +36,13 @@ const LENGTH = /^(?:0|[1-9]\d{0,6})$/
 /** Other ends of lines: the end of the head would never come. */
 const STRAY = /\r(?!\n|$)|(?<!\r)\n/
 
-/** Of what they say `node:http` is the judge: other framings, hop by hop, or other types there. */
+/** What these say is for `node:http` to judge: other framings, hop by hop, or other types there. */
 const NOT_PLAIN = toWordSet(`
   transfer-encoding trailer te expect upgrade http2-settings keep-alive proxy-connection
   set-cookie __proto__
 `)
 
-/** For one connection: what is the same in every request is read once. */
+/** Reads one connection: what is the same in every request is read once. */
 export class FastPathReader {
   #same: CachedHead | undefined
   #head: FastPathHead | undefined

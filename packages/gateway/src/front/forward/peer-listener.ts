@@ -20,7 +20,7 @@ export interface PeerListenerOptions {
   readonly keyOf: PeerKeyOf
   /** The interface. */
   readonly host: string
-  /** As other gates reach it: `host`, `host:port`; the interface and a free port if undefined. */
+  /** The address as other gates reach it: `host`, `host:port`; the interface and a free port if undefined. */
   readonly address: string | undefined
   readonly take: (request: IncomingMessage, response: ServerResponse, isLocal: boolean) => void
 }

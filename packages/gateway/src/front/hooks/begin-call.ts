@@ -26,7 +26,7 @@ export interface BeginContext {
   readonly enter: (() => Promise<PreparedLine>) | undefined
 }
 
-/** Undefined if the arguments cannot be read strictly. */
+/** Returns undefined if the arguments cannot be read strictly. */
 export function beginCall(
   { tool, args, input }: HookedCall,
   { kept: { link, begun }, server, enter }: BeginContext,

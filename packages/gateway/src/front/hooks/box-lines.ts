@@ -37,7 +37,7 @@ export interface BoxSession {
 /** What the client is to do with a line that has been admitted. */
 export type PreparedLine =
   | { readonly kind: 'run'; readonly command: string; readonly box: string }
-  /** For the model. */
+  /** The reason is for the model. */
   | { readonly kind: 'refuse'; readonly why: string }
 
 /** A call as its model wrote it. */

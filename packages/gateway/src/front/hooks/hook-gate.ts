@@ -115,7 +115,7 @@ const NOT_IN_BOX =
 export class HookGate {
   readonly #context: HookGateContext
   readonly #links = new KeptLinks({ max: HOOK_LINKS_MAX, idleMs: HOOK_LINK_IDLE_MS })
-  /** By the link of their session. */
+  /** The open calls by the link of their session. */
   readonly #calls = new WeakMap<KeptLink, OpenCalls>()
   /** Calls to servers behind the gate, by the client's id: true once the call itself has arrived. */
   readonly #announced = new LruMap<string, boolean>(HOOK_ANNOUNCED_MAX)
@@ -158,7 +158,7 @@ export class HookGate {
     return this.#addNote(answer, event.kind, session)
   }
 
-  /** With what the model is to be told, if the client shows it here. */
+  /** Adds what the model is to be told, if the client shows it here. */
   #addNote(
     answer: HookAnswer,
     kind: HookEvent['kind'],
@@ -339,7 +339,7 @@ export class HookGate {
     return this.#context.memoryOf(origin.caller, origin.sessionKey)
   }
 
-  /** By a person it is the user's prompt; by anybody else it is text that the session has read. */
+  /** Notes a prompt. If a person wrote it, it is the user's; otherwise it is text that the session has read. */
   async #notePrompt(
     { session, text, isTyped }: Extract<HookEvent, { kind: 'prompt' }>,
     origin: HookOrigin,

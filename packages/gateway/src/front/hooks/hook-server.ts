@@ -33,7 +33,7 @@ export class HookServer {
   readonly #client: HookSource
   /** Hooks whose call has not been forwarded yet, by the value of HOOK_META. */
   readonly #waiting = new Map<string, OnAdmitted>()
-  /** Of a call that is being forwarded, by the same. */
+  /** The admissions of calls that are being forwarded, by the same key. */
   readonly #admissions = new Map<string, HookAdmission>()
   readonly #others = new Set<string>()
   readonly #listeners = new Set<(message: object) => void>()

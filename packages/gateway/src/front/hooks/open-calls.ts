@@ -12,13 +12,13 @@ import { HOOK_CALLS_MAX } from './limits.ts'
 export interface OpenCall extends Pick<HookedCall, 'tool' | 'args'> {
   /** What the hook before the tool is answered. */
   readonly verdict: Promise<HookAnswer>
-  /** As the model may see it. Never rejects. */
+  /** The reply as the model may see it. Never rejects. */
   readonly reply: Promise<CallReply>
   /** Records the call as cancelled: nobody waits for its end any more. */
   readonly giveUp: () => void
-  /** Undefined until the call is admitted. */
+  /** Ends the call; undefined until the call is admitted. */
   end?: EndCall
-  /** Undefined until then, and for a call whose arguments an approver changed. */
+  /** The admission; undefined until then, and for a call whose arguments an approver changed. */
   admission?: HookAdmission | undefined
   /** The box that its line runs in; undefined if it needs none, or until it is known. */
   box?: string
@@ -31,7 +31,7 @@ export class OpenCalls {
   project: string | undefined
   /** A call of the session was changed after it had been decided. */
   isRewritten = false
-  /** By the client's id, the oldest first. */
+  /** The calls by the client's id, the oldest first. */
   readonly #calls = new Map<string, OpenCall>()
 
   get(id: string): OpenCall | undefined {
@@ -101,7 +101,7 @@ export function listChangedInput(open: OpenCall, call: HookedCall): string[] {
   return names.filter((name) => textOf(judged[name]) !== textOf(ran[name]))
 }
 
-/** For the client's own tools `cwd` is where the client stood when it sent the hook, and no input: after `cd` it
+/** The client's own tools have in `cwd` where the client stood when it sent the hook, and no input: after `cd` it
  * stands elsewhere. */
 function withoutDirectory({ tool, args }: Pick<HookedCall, 'tool' | 'args'>): JsonObject {
   if (!CLIENT_TOOLS.has(tool)) return args

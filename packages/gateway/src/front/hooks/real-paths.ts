@@ -36,7 +36,7 @@ export async function resolveArguments({
 const UNCERTAIN =
   'where it leads is not certain. Give the whole path from the root, without `~`, and without `..` behind a link'
 
-/** Undefined if programs may read the path in two ways: some take `..` away before they follow links. */
+/** Returns undefined if programs may read the path in two ways: some take `..` away before they follow links. */
 async function resolvePath(path: string): Promise<string | undefined> {
   if (!isAbsolute(path) || path.includes('\0')) return undefined
   const plain = await follow(normalize(path))

@@ -5,7 +5,7 @@ export type AnswerForm = 'json' | 'events'
 
 const USUAL = 'application/json, text/event-stream'
 
-/** Undefined if the client reads neither. */
+/** Returns undefined if the client reads neither. */
 export function answerForm(accept: string | undefined): AnswerForm | undefined {
   if (accept === undefined || accept === USUAL) return 'json'
   const ranges = rangesOf(accept)

@@ -9,7 +9,7 @@ import { isLoopbackName } from '@sluice/access/identity/oauth/safe-url'
 import type { FrontRequest } from '../exchange/response-writer.ts'
 
 export interface GateHostNames {
-  /** As it listens. */
+  /** The host on which the gate listens. */
   readonly host: string
   readonly publicUrl?: string | undefined
   /** The current certificate; undefined without TLS. */

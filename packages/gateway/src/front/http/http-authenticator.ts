@@ -113,7 +113,7 @@ export function audiencesOf(base: string, path: string): string[] {
   return [`${base}${path}`, `${base}/mcp`]
 }
 
-/** Undefined only if the header is missing: a malformed one must not authenticate as the local user. */
+/** Returns undefined only if the header is missing: a malformed one must not authenticate as the local user. */
 function bearerOf({ headers: { authorization } }: FrontRequest): string | undefined {
   if (authorization === undefined) return undefined
   const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]

@@ -80,7 +80,7 @@ interface PlainRoute {
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 const ACS_PATH = '/acs'
 const STOPPING = { ok: false, why: 'the gate is stopping' }
-/** For last answers to reach their client. */
+/** How long last answers have to reach their client. */
 const FLUSH_MS = 500
 
 export class HttpFront {

@@ -8,7 +8,7 @@ export type BodyResult =
   | { readonly text: string }
   | { readonly text?: undefined; readonly status: number; readonly why: string }
 
-/** Of a body that is there, whole; as text where it is all ASCII. */
+/** Decodes a body that is there, whole; as text where it is all ASCII. */
 export function decodeBody(headers: IncomingHttpHeaders, body: string | Buffer): BodyResult {
   const why = unreadable(headers)
   if (why !== undefined) return { status: 415, why }

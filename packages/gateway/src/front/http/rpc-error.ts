@@ -15,7 +15,7 @@ export interface RpcErrorOptions {
 }
 
 export interface FaultOptions {
-  /** Of the request, if it was read. */
+  /** The id of the request, if it was read. */
   readonly id?: RequestId | null | undefined
   /** Told of an outage, whose cause is in no answer. */
   readonly onOutage: (error: Error) => void

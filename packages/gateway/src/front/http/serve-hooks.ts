@@ -90,7 +90,7 @@ export class HooksFront {
     reply.send(200, JSON_TYPE, JSON.stringify(answer))
   }
 
-  /** With the real paths of this machine. A hook that cannot be read may be one before a tool: its status is
+  /** Reads a hook with the real paths of this machine. A hook that cannot be read may be one before a tool: its status is
    * then 200, since clients that go on without a gate take any other for silence. */
   async #readEvent(
     { server, client }: { readonly server: string; readonly client: HookClient },

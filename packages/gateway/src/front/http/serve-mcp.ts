@@ -38,7 +38,7 @@ import type { BodyResult } from './read-body.ts'
 import { writeFault, writeRpcError } from './rpc-error.ts'
 
 export interface McpFrontOptions {
-  /** Undefined if there is no such server. */
+  /** The kind of a server; undefined if there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Names, for the answer to an address of a view that is not there. */
   readonly views: () => readonly string[]
@@ -285,7 +285,7 @@ export class McpFront {
     return this.#options.open(made.server, made, () => made.caller, { ...origin, mode })
   }
 
-  /** Of the session token of a request; undefined without a valid one. */
+  /** The key of the session token of a request; undefined without a valid one. */
   #tokenKey(request: FrontRequest): string | undefined {
     const token = sessionTokenOf(request)
     const name = token === undefined ? undefined : this.#options.readSessionToken(token)
@@ -360,7 +360,7 @@ function sessionIdOf(request: FrontRequest): string | undefined {
   return named ?? /[?&]session=([\w-]{1,100})(?:&|$)/.exec(request.url ?? '')?.[1]
 }
 
-/** Of the only request of a body. */
+/** Finds the id of the only request of a body. */
 function findRequestId(text: string | undefined): RequestId | null {
   const read = text === undefined ? undefined : readMessages(text, { batches: true })
   if (read?.ok !== true || read.messages.length > 1) return null

@@ -21,7 +21,7 @@ const HEADERS = {
 export interface RegistryOptions {
   /** What names of servers begin with, as `com.example`. */
   readonly namespace: string
-  /** Of the servers, as they are configured now. */
+  /** The names of the servers, as they are configured now. */
   readonly names: () => readonly string[]
   /** Where clients reach the gate, without a path. */
   readonly url: () => string

@@ -16,7 +16,7 @@ import { readBody } from './read-body.ts'
 export interface TriggerDelivery {
   readonly agent: string
   readonly name: string
-  /** As the sender names it: the same again begins nothing. */
+  /** The id that the sender gave: the same again begins nothing. */
   readonly id: string
   readonly body: string
 }
@@ -35,7 +35,7 @@ export interface TriggerTarget {
 }
 
 export interface TriggersFrontOptions {
-  /** Undefined while the agents do not run. */
+  /** The target; undefined while the agents do not run. */
   readonly target: () => TriggerTarget | undefined
   readonly nowMs: () => number
 }

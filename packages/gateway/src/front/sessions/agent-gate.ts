@@ -33,7 +33,7 @@ export interface AgentGateContext {
   /** A server that runs inside the gate, whose own hints hold. */
   readonly isOwn: (server: string, tool: string) => boolean
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
-  /** Undefined if the owner may no longer call. */
+  /** The caller of an owner; undefined if the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
   /** What a family, or a program's client, has seen and remembers: the session that its calls are judged in. */
   readonly memoryOf: (family: string, owner: string) => FamilyMemory | Promise<FamilyMemory>
@@ -60,7 +60,7 @@ export class AgentGate {
   /** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
    * its caller, also if two of them call at once. */
   readonly #links = new KeptLinks({ max: AGENT_LINKS_MAX, idleMs: AGENT_LINK_IDLE_MS })
-  /** By link, as of its newest call: turns go on. Null if the owner's own list is asked for. */
+  /** The agents by link, as of its newest call: turns go on. Null if the owner's own list is asked for. */
   readonly #agents = new Map<string, AgentFacts | null>()
 
   constructor(context: AgentGateContext) {

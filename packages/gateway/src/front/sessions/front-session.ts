@@ -11,7 +11,7 @@ import type { ResponseWriter } from '../exchange/response-writer.ts'
 export interface ClientSession extends ClientTransport {
   readonly id: string
   readonly server: string
-  /** As the newest request says: a client comes back with a newer token. */
+  /** The caller of the newest request: a client comes back with a newer token. */
   caller: Caller
   lastUsedMs: number
   readonly openRequests: number

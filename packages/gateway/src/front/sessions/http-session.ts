@@ -83,7 +83,7 @@ export interface HttpSessionOptions extends Omit<ClientOpening<HttpSession>, 'on
   readonly replays: ReplayStore
   /** Events and streams are numbered from after this. */
   readonly eventsBefore?: number
-  /** Of a session that is resumed. */
+  /** The revision of a session that is resumed. */
   readonly revision?: string
   /** Once, before the client knows the id of its session: the id may become another. */
   readonly onBegun?: (session: HttpSession, handle: string | undefined) => void

@@ -95,7 +95,7 @@ export function toCallParams(
 }
 
 export type CallReply =
-  /** By the gate. `text` is what a model reads of it. */
+  /** The gate refused it. `text` is what a model reads of it. */
   | { readonly kind: 'refused'; readonly decision: JsonObject; readonly text: string }
   | { readonly kind: 'unknown'; readonly text: string }
   | {

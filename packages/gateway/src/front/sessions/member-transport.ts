@@ -97,7 +97,7 @@ export class MemberTransport implements ClientTransport {
     this.#context.onListsChanged?.()
   }
 
-  /** Of a question of the gate's own nobody else need know. */
+  /** Suspends a question of the gate's own, of which nobody else need know. */
   suspend(request: RequestId): void {
     if (!this.#listens.has(request) && !this.#questions.has(request))
       this.#context.onSuspend?.(request)

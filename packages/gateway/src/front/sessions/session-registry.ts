@@ -85,7 +85,7 @@ export class SessionRegistry {
     return this.#over.get(id)
   }
 
-  /** Undefined if all are in use. `connect` puts the gate behind the session. */
+  /** Opens a session; undefined if all are in use. `connect` puts the gate behind the session. */
   open(
     server: string,
     caller: Caller,

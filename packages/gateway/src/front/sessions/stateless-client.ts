@@ -20,7 +20,7 @@ import type { ResponseWriter } from '../exchange/response-writer.ts'
 import { type ClientOpening, cancelOf } from './front-session.ts'
 
 interface OpenRequest {
-  /** As the client calls it. */
+  /** The id that the client gave. */
   readonly id: RequestId
   readonly exchange: ClientExchange
   readonly listens: boolean
@@ -37,7 +37,7 @@ const STATUS: ReadonlyMap<number, number> = new Map([
 export class StatelessClient implements ClientTransport {
   readonly generation = 'stateless'
   readonly server: string
-  /** As the newest request has shown it; always of one principal. */
+  /** The caller of the newest request; always of one principal. */
   caller: Caller
   revision = STATELESS_REVISION
   lastUsedMs: number

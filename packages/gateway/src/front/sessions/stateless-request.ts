@@ -19,7 +19,7 @@ import { buildErrorReply, type RpcReply } from '../../shared/error-reply.ts'
 
 const ALL_REVISIONS: readonly string[] = [...SESSION_REVISIONS, STATELESS_REVISION]
 
-/** By its header, or by what it carries. */
+/** Whether a POST is stateless, by its header or by what it carries. */
 export function isStatelessPost(
   headers: IncomingHttpHeaders,
   messages: readonly JsonRpcMessage[],

@@ -121,7 +121,7 @@ export class SocketFront {
     socket.end()
   }
 
-  /** Undefined if it was not asked for, empty if it is not known. */
+  /** Finds the peer; undefined if it was not asked for, empty if it is not known. */
   async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<IdentifiedPeer | undefined> {
     const needsTerminal = NEEDS_TERMINAL.has(hello.word)
     if (!this.#options.peers.isAsking && !needsTerminal) return undefined

@@ -17,7 +17,7 @@ export interface ChangeStreamEvents {
 export class ChangeStream {
   readonly #events: ChangeStreamEvents
   readonly #resources = new Set<string>()
-  /** Those that the server tells of. */
+  /** The lists of whose changes the server tells. */
   lists: Readonly<Record<string, boolean>> = {}
   #listening: RequestId | undefined
   #pauseMs: number | undefined
@@ -52,7 +52,7 @@ export class ChangeStream {
     if (this.#resources.delete(uri)) this.open()
   }
 
-  /** For what is wanted now; the one before ends after, so that nothing is missed between. */
+  /** Opens a stream for what is wanted now; the one before ends after, so that nothing is missed between. */
   open(): void {
     clearTimeout(this.#timer)
     const before = this.#listening

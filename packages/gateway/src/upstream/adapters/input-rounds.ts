@@ -15,7 +15,7 @@ import { sessionQuestion } from './translate.ts'
 
 /** What the server wants to know in this round. */
 interface OpenRound {
-  /** As text, where it has one. */
+  /** The state as text, if the server sent one. */
   readonly requestState: string | undefined
   /** The client's request -> the server's key. */
   readonly open: Map<RequestId, string>
@@ -24,7 +24,7 @@ interface OpenRound {
 
 interface InputRoundCall {
   readonly passing: OutboundRequest
-  /** As the server knows the present round. */
+  /** The id of the present round, as the server knows it. */
   round: RequestId
   rounds: number
   asking: OpenRound | undefined
@@ -41,7 +41,7 @@ export interface RoundsEvents {
 
 export class InputRounds {
   readonly #events: RoundsEvents
-  /** By the id that the client's side knows; bounded by what a client may have open. */
+  /** The calls by the id that the client's side knows; bounded by what a client may have open. */
   readonly #calls = new Map<RequestId, InputRoundCall>()
   readonly #byRound = new Map<RequestId, InputRoundCall>()
   #lastId = 0

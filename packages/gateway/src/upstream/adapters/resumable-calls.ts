@@ -13,14 +13,14 @@ import type { UpstreamFailure } from '../upstream.ts'
 /** A question of the server's, under the key the client answers it by. */
 interface ServerInputRequest {
   readonly key: string
-  /** As the server calls its request. */
+  /** The id by which the server calls its request. */
   readonly id: RequestId
   /** `{ method, params }` as text. */
   readonly text: string
 }
 
 interface ResumableCall {
-  /** As the server knows it: its first leg. */
+  /** The id by which the server knows the call: that of its first leg. */
   readonly id: RequestId
   /** The newest of its legs; `isHeld` where that one is answered. */
   leg: RequestId
@@ -79,7 +79,8 @@ export class ResumableCalls {
       return this.#events.refuseServer(question, why)
     }
     found.unsent.push({ key: `input-${++this.#lastKey}`, id: question, text })
-    if (!found.isHeld) found.timer ??= setTimeout(() => this.#tell(found), INPUT_GATHER_MS).unref()
+    if (!found.isHeld)
+      found.timer ??= setTimeout(() => this.#notify(found), INPUT_GATHER_MS).unref()
   }
 
   /** The end of a call; false if it is none. */
@@ -111,7 +112,7 @@ export class ResumableCalls {
       if (response === undefined) call.unsent.push(question)
       else this.#events.answerServer(question.id, response)
     }
-    if (call.unsent.length > 0) this.#tell(call)
+    if (call.unsent.length > 0) this.#notify(call)
     return true
   }
 
@@ -131,7 +132,7 @@ export class ResumableCalls {
   }
 
   /** Answers the leg with what is wanted, and holds the call. */
-  #tell(call: ResumableCall): void {
+  #notify(call: ResumableCall): void {
     clearTimeout(call.timer)
     call.timer = undefined
     if (this.#byHandle.size >= INPUT_HELD_MAX) {

@@ -69,7 +69,7 @@ class StatelessSubscriptions {
     for (const uri of uris) if (!this.#isHeard(uri)) this.#options.ask('resources/subscribe', uri)
     this.#open.set(id, { changes: new Set(Object.keys(granted)), uris: new Set(uris) })
     const texts = { notifications: JSON.stringify(granted) }
-    this.#options.tell(id, 'notifications/subscriptions/acknowledged', texts)
+    this.#options.notify(id, 'notifications/subscriptions/acknowledged', texts)
   }
 
   /** False if it is no subscription. */
@@ -81,15 +81,14 @@ class StatelessSubscriptions {
     return listen !== undefined
   }
 
-  /** Tells its subscribers. */
-  tellOf(method: string, params: ParsedMembers | undefined): void {
+  notifySubscribers(method: string, params: ParsedMembers | undefined): void {
     const change = LIST_CHANGES.get(method)
     if (change === undefined && method !== 'notifications/resources/updated') return
     const uri = String(params?.value.uri)
     const texts = change === undefined ? { uri: JSON.stringify(uri) } : {}
     for (const [id, { changes, uris }] of this.#open)
       if (change === undefined ? isAmong(uri, uris) : changes.has(change))
-        this.#options.tell(id, method, texts)
+        this.#options.notify(id, method, texts)
   }
 
   #isHeard(uri: string): boolean {
@@ -101,7 +100,7 @@ export class StatelessOverSession extends UpstreamAdapter {
   #logLevel: string | undefined
   readonly #begun = splitMembers(this.options.begun ?? '{}')
   readonly #capabilities = JSON.parse(this.#begun.get('capabilities') ?? '{}') as JsonValue
-  /** By the client that the session was begun for. */
+  /** What the client that the session was begun for has declared. */
   readonly #declared = listDeclaredCapabilities(this.options.opening?.params?.value.capabilities)
   #lastId = 0
   readonly #calls = new ResumableCalls({
@@ -123,7 +122,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     },
   })
   readonly #listens = new StatelessSubscriptions({
-    tell: (listen, method, params) => this.#tell(listen, method, params),
+    notify: (listen, method, params) => this.#notify(listen, method, params),
     ask: (method, uri) => this.#ask(method, { uri: JSON.stringify(uri) }),
   })
 
@@ -214,7 +213,7 @@ export class StatelessOverSession extends UpstreamAdapter {
 
   #deliver(notification: JsonRpcNotification, related: MessageContext | undefined): void {
     const { method, params } = notification
-    this.#listens.tellOf(method, params)
+    this.#listens.notifySubscribers(method, params)
     if (method !== 'notifications/progress') {
       // Also if nobody subscribed: the gate itself has to know that definitions are no longer so.
       const request = this.#calls.legOf(related?.request)
@@ -234,7 +233,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     )
   }
 
-  #tell(listen: RequestId, method: string, texts: Readonly<Record<string, string>>): void {
+  #notify(listen: RequestId, method: string, texts: Readonly<Record<string, string>>): void {
     const meta = `{${JSON.stringify(META.subscription)}:${JSON.stringify(listen)}}`
     const params = withMembers(undefined, { ...texts, _meta: meta })
     const source = writeNotification(method, params.text)
@@ -243,7 +242,7 @@ export class StatelessOverSession extends UpstreamAdapter {
   }
 }
 
-/** Without what only the newer generation has. */
+/** Leaves out what only the newer generation has. */
 function bareMeta(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const bare = patchObject(text, {
@@ -261,7 +260,7 @@ interface StatelessSubscription {
 }
 
 interface ListensOptions {
-  readonly tell: (listen: RequestId, method: string, texts: Record<string, string>) => void
+  readonly notify: (listen: RequestId, method: string, texts: Record<string, string>) => void
   /** `resources/subscribe` or `resources/unsubscribe`. */
   readonly ask: (method: string, uri: string) => void
 }

@@ -34,7 +34,7 @@ export interface BodyEvents {
 }
 
 export interface ResponseBody {
-  /** Of a message that is not complete. */
+  /** The size of a message that is not complete. */
   readonly heldBytes: number
   /** What is left of the chunk, perhaps nothing, if other work is to have its turn before more is
    * pushed. */

@@ -13,7 +13,7 @@ import { type ResponseEvents, type ResponseHeaders, ResponseReader } from './htt
 export interface ConnectionJob {
   readonly head: string
   readonly body: string
-  /** Of the body, as UTF-8. */
+  /** The size of the body, as UTF-8. */
   readonly bodyBytes: number
   /** Nobody wants it any more. */
   readonly over: boolean
@@ -66,7 +66,7 @@ export class Connection implements ResponseEvents {
     })
   }
 
-  /** For a free one. False if the server may have closed it by now. */
+  /** Whether a free connection can be used: false if the server may have closed it by now. */
   isFresh(nowMs: number): boolean {
     return this.#socket.readyState === 'open' && nowMs - this.#movedMs < this.#keptMs
   }

@@ -191,7 +191,7 @@ export class HttpExchange implements ConnectionJob {
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

@@ -69,7 +69,7 @@ export function failureOfStatus(refused: RejectedResponse): UpstreamFailure {
   return { ...about, code: 'UPSTREAM_STATUS', message, ...help }
 }
 
-/** Of a step-up challenge (RFC 6750), the scopes; only the first if they are not plain words. */
+/** The scopes of a step-up challenge (RFC 6750); only the first if they are not plain words. */
 function scopeWanted(challenge = ''): string | undefined {
   if (!/error="insufficient_scope"/i.test(challenge)) return undefined
   return /(?:^|[\s,])scope="([\w:./-]{1,256})/i.exec(challenge)?.[1]

@@ -18,7 +18,7 @@ import type { HttpHost } from './http-host.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
 export interface ListenOptions {
-  /** With the session's. */
+  /** The headers, with those of the session. */
   readonly headers: () => Readonly<Record<string, string>>
   readonly inSession: boolean
   /** The request whose answer is to come, for a stream that goes on with one. */

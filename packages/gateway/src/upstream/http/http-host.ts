@@ -47,7 +47,7 @@ export interface OutgoingMessage {
   readonly sent: MessageHead
   readonly trace: TraceContext | undefined
   readonly passing: OutboundRequest | undefined
-  /** Of its own caller, and what it was sent with; undefined: that of the link. */
+  /** The credential of its own caller, and what it was sent with; undefined: that of the link. */
   readonly credential?: MessageCredential | undefined
   authorization?: string | undefined
   /** The server refused the token that it was first sent with. */
@@ -57,7 +57,7 @@ export interface OutgoingMessage {
 }
 
 export interface HttpTransport {
-  /** As the server calls the session, where it has a name for it. */
+  /** The name that the server has for the session, if it has one. */
   readonly sessionId?: string | undefined
   /** Opens the stream for the server's own messages, in a session that began elsewhere. */
   listen?(): void

@@ -24,7 +24,7 @@ export class PinnedLookup {
     this.#resolve = resolver
   }
 
-  /** For `connect`; it is not called for an address that stands in the URL. */
+  /** The lookup of `connect`; it is not called for an address that stands in the URL. */
   readonly lookup: LookupFunction = (hostname, options, done) => {
     this.#resolve(hostname, { ...options, all: true }, (error, addresses = []) => {
       const fault = error ?? this.#findFault(hostname, addresses)

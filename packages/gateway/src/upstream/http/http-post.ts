@@ -23,7 +23,7 @@ export interface PostOptions {
   readonly path: string
   /** POST_HEADERS and what else there is: the same object as long as it is the same. */
   readonly headers: Readonly<Record<string, string>>
-  /** Of the session that the message names. */
+  /** The session that the message names. */
   readonly sessionId?: string | undefined
   /** The old transport: answers come on its one stream. */
   readonly answersElsewhere: boolean
@@ -52,10 +52,10 @@ interface RejectedPost {
 
 export class Post implements HttpExchangeEvents, BodyEvents {
   readonly message: OutgoingMessage
-  /** Of the request; undefined for notifications and answers. */
+  /** The id of the request; undefined for notifications and answers. */
   readonly request: RequestId | undefined
   readonly exchange: HttpExchange
-  /** Of a stream with ids, to go on from after it broke. */
+  /** The body of a stream with ids, to go on from after it broke. */
   body: ResponseBody | undefined
   readonly #host: HttpHost
   readonly #options: PostOptions

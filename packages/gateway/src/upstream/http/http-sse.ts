@@ -76,8 +76,8 @@ export class HttpSseTransport extends PostTransport {
   }
 }
 
-/** Undefined if it is not on the server's own origin: elsewhere it would get what the configuration
- * trusts this server with. The origin alone does not tell: that of `blob:http://host/` is the host's. */
+/** Returns undefined if the address is not on the server's own origin: elsewhere it would get what the configuration
+ * trusts this server with. The origin alone is not enough: that of `blob:http://host/` is the host's. */
 function endpointPath(data: string, { href, origin, protocol }: URL): string | undefined {
   const endpoint = data.length > HTTP_ENDPOINT_LENGTH_MAX ? null : URL.parse(data, href)
   if (endpoint === null || endpoint.origin !== origin || endpoint.protocol !== protocol)

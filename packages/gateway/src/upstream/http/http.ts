@@ -75,7 +75,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   readonly #events: UpstreamEvents
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
-  /** As the configuration says, with its secrets. */
+  /** The headers of the configuration, with its secrets. */
   #configured: Readonly<Record<string, string>> = {}
   #hasSecrets: boolean | undefined
   #transport: HttpTransport

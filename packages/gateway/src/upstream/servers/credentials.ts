@@ -90,7 +90,7 @@ export class Credentials {
     return this.#find({ of, url: issuer, login }, caller)
   }
 
-  /** For people: which credential a server is called with, until when, and why the last one was refused; empty
+  /** Tells people which credential a server is called with, until when, and why the last one was refused; empty
    * if it needs none. */
   describe(server: string, config: ServerConfig): string {
     if (config.kind !== 'http' || config.login === undefined) return ''
@@ -129,7 +129,7 @@ export class Credential implements MessageCredential {
   readonly target: CredentialTarget
   /** The newest of those who have the same rights. */
   caller: Caller
-  /** As the configuration has it now: a secret may have been rotated. */
+  /** The login that the configuration has now: a secret may have been rotated. */
   login: LoginConfig
   /** In the words of the authorisation server, for people. */
   refusal: string | undefined
@@ -177,7 +177,7 @@ export class Credential implements MessageCredential {
     return row === undefined ? undefined : `Bearer ${row.accessToken}`
   }
 
-  /** Without a login of a person the server itself says what it wants. */
+  /** Why there is no credential. If no person has logged in, the server itself says what it wants. */
   get failure(): MessageCredential['failure'] {
     if (isPersonal(this.login)) return undefined
     const { row } = this
@@ -223,14 +223,14 @@ export class Credential implements MessageCredential {
     this.#restMs = 0
   }
 
-  /** Of a person at an issuer. Undefined if there is none, or it has ended and cannot be renewed. */
+  /** The ID token of a person at an issuer. Undefined if there is none, or it has ended and cannot be renewed. */
   async idToken(): Promise<string | undefined> {
     await this.ready()
     const row = this.row
     return row === undefined || isDue(row, this.#parts.nowMs(), 0) ? undefined : row.idToken
   }
 
-  /** As it is stored. */
+  /** The login as it is stored. */
   get row(): Login | undefined {
     const row = this.#parts.logins.get(this.target.of)
     return row?.url === this.target.url ? row : undefined

@@ -7,7 +7,7 @@ export type LinkState =
   | 'asleep'
   /** A place for a process is awaited, or the session is begun again. Messages wait in the queue. */
   | 'waking'
-  /** As `waking`, but the configuration has changed since: another process is started as soon as this one is up. */
+  /** Like `waking`, but the configuration has changed since: another process is started as soon as this one is up. */
   | 'stale'
   /** Messages are sent as soon as the protocol generation of the server is known. */
   | 'awake'

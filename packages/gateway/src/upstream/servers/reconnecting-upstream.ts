@@ -41,7 +41,7 @@ export class ReconnectingUpstream implements Upstream {
   readonly #options: ReconnectingOptions
   readonly #events: UpstreamEvents
   readonly #runEvents: ServerRunEvents
-  /** Undefined if the link does not start and end a process of its own. */
+  /** The place of the link's process; undefined if the link does not start and end one of its own. */
   readonly #place: ProcessPlace | undefined
   readonly #session: SessionReplay
   readonly #queue = new MessageQueue()

@@ -86,7 +86,7 @@ export class ServerRun {
     this.#receiver = events.client
   }
 
-  /** Undefined until the generation is chosen. */
+  /** The link; undefined until the generation is chosen. */
   get link(): Upstream | undefined {
     return this.#choice.kind === 'chosen' ? this.#choice.link : undefined
   }

@@ -40,7 +40,7 @@ class SharedUpstream implements Upstream {
   /** The process stays for the others. */
   readonly #ended = Promise.withResolvers<void>()
   readonly ended = this.#ended.promise
-  /** Of the session; the process's messages for it go there. */
+  /** The events of the session; the process's messages for it go there. */
   readonly events: UpstreamEvents
   readonly #server: SharedServer
   #closed = false
@@ -93,7 +93,7 @@ class SharedUpstream implements Upstream {
 
 interface SharedRequest {
   readonly link: SharedUpstream
-  /** As the link knows it. */
+  /** The id that the link knows. */
   readonly id: RequestId
   readonly progressToken: RequestId | undefined
   /** What it subscribes to; undefined for any other request. */
@@ -109,7 +109,7 @@ export class SharedServer {
   readonly #inner: Upstream
   readonly #links = new Set<SharedUpstream>()
   readonly #open = new Map<RequestId, SharedRequest>()
-  /** By URI: whether the server has confirmed it to a link. */
+  /** Subscribers of each URI: whether the server has confirmed it to a link. */
   readonly #subscribers = new Map<string, Map<SharedUpstream, boolean>>()
   readonly #onIdle: () => void
   /** Links whose session does not use the process now. */
@@ -210,7 +210,7 @@ export class SharedServer {
     this.#inner.send(text, { passing: { id: ours, method, params: renamed, tool } })
   }
 
-  /** By the id that the link knows. */
+  /** Cancels a request by the id that the link knows. */
   cancelOf(link: SharedUpstream, id: RequestId): void {
     // What has not gone over does not go.
     this.#waiting = this.#waiting.filter((each) => each.link !== link || each.passing.id !== id)
@@ -248,7 +248,7 @@ export class SharedServer {
 
   #fromServer(message: JsonRpcMessage): void {
     if (message.kind === 'answer') return this.#answer(message)
-    if (message.kind === 'notification') return this.#tell(message)
+    if (message.kind === 'notification') return this.#notify(message)
     const { id, method } = message
     const refused = writeError(id, RPC.methodNotFound, 'this server is shared: it may ask nobody')
     this.#inner.send(method === 'ping' ? writeResult(id, '{}') : refused)
@@ -271,7 +271,7 @@ export class SharedServer {
     for (const { link, passing } of this.#waiting.splice(0)) this.request(link, passing)
   }
 
-  #tell(notification: JsonRpcNotification): void {
+  #notify(notification: JsonRpcNotification): void {
     const { method, params } = notification
     if (method === 'notifications/progress') {
       const open = this.#open.get(params?.value.progressToken as RequestId)

@@ -11,7 +11,7 @@ type SharedProcessStarter = (spare: FindSpare, events: UpstreamEvents) => Upstre
 
 interface SharedProcess {
   readonly server: SharedServer
-  /** Of the sessions that use it. */
+  /** How each session that uses it says what it can spare. */
   readonly spares: Map<Upstream, FindSpare>
   lastUsedMs: number
   idleTimer?: NodeJS.Timeout | undefined
@@ -20,7 +20,7 @@ interface SharedProcess {
 export class SharedServers {
   readonly #idleMs: number
   readonly #processes = new Map<string, SharedProcess>()
-  /** Also those that only have to end. */
+  /** Servers that live, those included that only have to end. */
   readonly #living = new Set<SharedServer>()
 
   constructor(idleMs: number) {
@@ -70,7 +70,7 @@ export class SharedServers {
   }
 }
 
-/** As easily as the session that needs it most. */
+/** A server is spared as easily as the session that needs it most spares it. */
 function sparedBy(spares: readonly FindSpare[], lastUsedMs: number): number | undefined {
   let most = lastUsedMs
   for (const spare of spares) {

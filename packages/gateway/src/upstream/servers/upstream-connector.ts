@@ -32,7 +32,7 @@ export interface ServerLinksParts {
   readonly isolation: Isolation
   /** Servers that run in this process. */
   readonly builtins: Readonly<Record<string, StartInProcess>>
-  /** As it is to be started from now on; undefined if it is gone. */
+  /** The server as it is to be started from now on; undefined if it is gone. */
   readonly serverOf: (name: string) => ServerConfig | undefined
 }
 
@@ -49,11 +49,11 @@ export interface ConnectOptions {
   readonly who: () => Caller
   /** The agent that calls, where one does. */
   readonly agent?: string | undefined
-  /** Of the session; a server in this process passes them on between sessions. */
+  /** The labels of the session; a server in this process passes them on between sessions. */
   readonly labels: SessionLabels
-  /** Undefined if an agent calls. */
+  /** The key of the session; undefined if an agent calls. */
   readonly sessionKey?: string | undefined
-  /** Of a session from before a restart of the gate, to go on with. */
+  /** The handle of a session from before a restart of the gate, to go on with. */
   readonly handle?: string | undefined
   /** What the client has handed over for the server's process. */
   readonly environment?: ClientEnvironment | undefined
@@ -257,7 +257,7 @@ export class UpstreamConnector {
   }
 }
 
-/** Undefined if no file has a part of it, or one cannot be read. */
+/** Returns undefined if no file has a part of it, or one cannot be read. */
 function environmentOf(config: ServerConfig | undefined): string | undefined {
   if (config?.kind !== 'stdio') return undefined
   if (!Object.values(config.env).some((one) => one instanceof SecretText)) return undefined

@@ -44,7 +44,7 @@ export interface StdioServerOptions {
   readonly log: Log
   /** Ends the process should the gate be killed. */
   readonly watcher?: Watcher | undefined
-  /** Without it the process is not isolated. */
+  /** The isolation of the process; without it there is none. */
   readonly isolation?: Isolation | undefined
   readonly sandbox?: StartedServer['sandbox']
   /** Size of one message of the server. */
