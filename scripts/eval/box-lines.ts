@@ -282,6 +282,7 @@ async function runWork(root: string): Promise<number> {
   let wrong = 0
   const show = (line: string, run: LineRun, expected: Expected) => {
     const passes = run.end === 'ran'
+    if (MISSING.test(run.output)) return console.log(`program missing here  ${line}`)
     const isRight =
       expected === 'passes'
         ? passes

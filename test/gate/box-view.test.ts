@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findSecrets } from '../../packages/gateway/src/isolation/box-view.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findSecrets, readProjectFolder } from '../../packages/gateway/src/isolation/box-view.ts'
 import {
   BOX_ENTRIES_MAX,
   BOX_LINE_BYTES_MAX,
@@ -377,11 +377,16 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
       })
 
       test('a folder of the system, a home directory, one with a secret’s name', async () => {
-        const folders = '/ /tmp /usr /etc /var /dev /proc /sys /run /opt'
+        const folders = '/ /root /tmp /usr /etc /var /dev /proc /sys /run /opt'
           .split(' ')
           .filter(existsSync)
         for (const project of [...folders, trial.home, join(trial.home, '.ssh')])
           await expect(begin(project)).rejects.toMatchObject(refuse(`\`${project}\` is no project`))
+        // Not because the home directory of the trial is in one of them.
+        vi.stubEnv('TMPDIR', trial.project)
+        for (const project of [...folders, trial.project])
+          expect(() => readProjectFolder(project)).toThrow('is no project')
+        vi.unstubAllEnvs()
       })
 
       test('the home directory of somebody else', async () => {
@@ -514,6 +519,8 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           return (await trial.run(`cat ${folder(name)}/x && echo y >> ${folder(name)}/x`, at)).code
         }
         expect(await show('own')).toBe(0)
+        const missing = { session: 'missing', scratch: folder('missing') }
+        expect((await trial.run(`echo y > ${folder('missing')}/y`, missing)).code).toBe(0)
         expect(await show('linked')).toBe(1)
         const other = join(trial.folder, 'other')
         const at = { session: 'elsewhere', scratch: other }
@@ -523,7 +530,8 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
         execFileSync('chmod', ['-R', 'a+rwX', base])
         expect(await show('foreign')).toBe(1)
       } finally {
-        for (const name of ['own', 'linked', 'foreign', 'elsewhere']) await trial.end(name)
+        for (const name of ['own', 'missing', 'linked', 'foreign', 'elsewhere'])
+          await trial.end(name)
         for (const path of [base, top]) rmSync(path, { recursive: true })
       }
     })
