@@ -29,6 +29,34 @@ test('every entry point of a package is looked at', () => {
   expect(entries.sort()).toEqual([...PUBLISHED].sort())
 })
 
+const READMES = globSync('packages/*/README.md', { cwd: ROOT })
+
+test.each(READMES)('%s says what the package has, and what it never does', (path) => {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  expect(text).toMatch(/Public functions|What the package itself exports/)
+  expect(text).toMatch(/What it never does/)
+  const named = [...text.matchAll(/((?:`\w+`(?:,| and)?\s+)+)\(`(src\/[\w/.-]+)`\)/g)].flatMap(
+    ([, names = '', file = '']) =>
+      [...names.matchAll(/\w+/g)]
+        .filter(([name]) => name !== 'and')
+        .map(([name]) => ({ name, file })),
+  )
+  const isLibrary = PUBLISHED.some((entry) => dirname(dirname(entry)) === dirname(path))
+  const exported = new Set(
+    isLibrary ? listExports(join(dirname(path), 'src/index.ts')).map(({ name }) => name) : [],
+  )
+  expect(path === 'packages/cli/README.md' || named.length > 0).toBe(true)
+  const wrong = named.filter(({ name, file }) => {
+    const source = readFileSync(join(ROOT, dirname(path), file), 'utf8')
+    const isThere = new RegExp(
+      `^export (?:async )?(?:class|function\\*?|interface|const) ${name}\\b`,
+      'm',
+    )
+    return !isThere.test(source) || (isLibrary && !exported.has(name))
+  })
+  expect(wrong).toEqual([])
+})
+
 function listExports(entry: string): { readonly file: string; readonly name: string }[] {
   const text = readFileSync(join(ROOT, entry), 'utf8')
   const statements = text.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'$/gm)
