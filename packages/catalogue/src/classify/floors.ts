@@ -27,32 +27,29 @@ export function floorOf(
     features.has('name:look') && features.has('text:look') && !features.has('name=download')
   if (features.has(ANY_QUERY)) lift('Execute', ANY_QUERY)
   for (const feature of features.keys()) {
-    const found = liftOf(feature)
-    if (found === NO_LIFT) continue
-    const { zone, value } = found
-    if (zone === 'text.means') {
-      if (classOf(value as Family) === 'Write') lift('Write', feature)
-      continue
-    }
-    const undone = value === 'Destructive' && features.has('may be undone')
-    const denied = value === 'Execute' && features.has('says:only reads')
-    const beside = looks && (zone !== 'acts' || (value === 'Write' && !hasTwoActs(features)))
-    if (value === 'Financial' || undone || denied || beside) continue
-    if (zone !== 'mode' || value === 'Destructive') lift(value as Category, feature)
+    const category = categoryOf(feature, features, looks)
+    if (category !== undefined) lift(category, feature)
   }
-  if (
-    !features.has('name:destroy') &&
-    !features.has('name:revoke') &&
-    !features.has('name:clear') &&
-    !features.has('name:nothing') &&
-    !features.has('money that does not move') &&
-    !features.has('keeps books') &&
-    !features.has('only annotates money') &&
-    !features.has('books what was spent') &&
-    !features.has('tells of money')
-  )
+  if (!WITHOUT_PAYMENT.some((feature) => features.has(feature)))
     for (const feature of MONEY_OBJECTS) if (features.has(feature)) lift('Financial', feature)
   return worst
+}
+
+/** The class that one feature says, unless others take it back. */
+function categoryOf(
+  feature: string,
+  features: ReadonlySet<string> | ReadonlyMap<string, unknown>,
+  looks: boolean,
+): Category | undefined {
+  const found = liftOf(feature)
+  if (found === NO_LIFT) return undefined
+  const { zone, value } = found
+  if (zone === 'text.means') return classOf(value as Family) === 'Write' ? 'Write' : undefined
+  const undone = value === 'Destructive' && features.has('may be undone')
+  const denied = value === 'Execute' && features.has('says:only reads')
+  const beside = looks && (zone !== 'acts' || (value === 'Write' && !hasTwoActs(features)))
+  if (value === 'Financial' || undone || denied || beside) return undefined
+  return zone !== 'mode' || value === 'Destructive' ? (value as Category) : undefined
 }
 
 /** `update_and_delete`: the name itself has two acts. */
@@ -70,4 +67,16 @@ const liftOf = memoFeature((feature) => {
   return zone === undefined || value === undefined ? NO_LIFT : { zone, value }
 })
 const LIFTS = /^(choice|acts|text\.means|mode):(.+)$/
+/** Signs that a tool with an object of money moves none. */
+const WITHOUT_PAYMENT = [
+  'name:destroy',
+  'name:revoke',
+  'name:clear',
+  'name:nothing',
+  'money that does not move',
+  'keeps books',
+  'only annotates money',
+  'books what was spent',
+  'tells of money',
+]
 const MONEY_OBJECTS = ['name.act+money.object', 'deal with money:name.object', 'changes a price']

@@ -87,13 +87,20 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
     output.remark('note: no --tools, so names of tools and arguments are not checked')
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
+  if (policy === undefined) {
+    output.value({ ok: false, file, errors, warnings, problems })
+    output.line(
+      `${output.paint('red', 'not ok')}: ${printable(file)}, ${plural(errors, 'error')}${errors === PROBLEMS_MAX ? ' or more' : ''}, ${plural(warnings, 'warning')}`,
+    )
+    return 1
+  }
   // Loaded only with tools: it needs the whole decision.
   const counting = tools === undefined ? undefined : await import('./count-decisions.ts')
-  const decisions = policy && tools ? counting?.countDecisions(policy, tools) : undefined
-  const guesses = policy && tools ? guessesOf(policy, tools) : undefined
-  const notInForce = policy && config && (await whyNotInForce(config))
+  const decisions = tools && counting?.countDecisions(policy, tools)
+  const guesses = tools && guessesOf(policy, tools)
+  const notInForce = config && (await whyNotInForce(config))
   output.value({
-    ok: policy !== undefined,
+    ok: true,
     file,
     errors,
     warnings,
@@ -101,39 +108,43 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
     ...(decisions ? { tools: decisions } : {}),
     ...(guesses ? { unknown: guesses } : {}),
     ...(notInForce === undefined ? {} : { notInForce }),
-    ...(options.show === true && policy ? toProtectionView(policy) : {}),
+    ...(options.show === true ? toProtectionView(policy) : {}),
   })
-  if (policy === undefined) {
-    output.line(
-      `${output.paint('red', 'not ok')}: ${printable(file)}, ${plural(errors, 'error')}${errors === PROBLEMS_MAX ? ' or more' : ''}, ${plural(warnings, 'warning')}`,
-    )
-    return 1
-  }
-  const rules =
-    policy.tools.size +
-    policy.categories.size +
-    policy.resources.size +
-    policy.prompts.size +
-    policy.methods.size
+  printPolicy({ file, policy, warnings }, notInForce, output)
+  if (counting && decisions)
+    output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeDecisions(decisions)}`)
+  if (guesses !== undefined && guesses.length > 0) printGuesses(guesses, output)
+  if (config !== undefined) await printLastWeek(config, { file, text, policy }, output)
+  if (options.show === true) showProtection(policy, output)
+  return 0
+}
+
+function printPolicy(
+  { file, policy, warnings }: { file: string; policy: CompiledPolicy; warnings: number },
+  notInForce: string | undefined,
+  output: Output,
+): void {
+  const { tools, categories, resources, prompts, methods, guardrails, fallback } = policy
+  const rules = tools.size + categories.size + resources.size + prompts.size + methods.size
   output.line(
-    `${output.paint('green', 'ok')}: ${printable(file)}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
+    `${output.paint('green', 'ok')}: ${printable(file)}, ${plural(rules, 'rule')}, ${plural(guardrails.length, 'guardrail')}, default ${fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
   )
   printNotInForce(notInForce, output)
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
-  if (counting && decisions)
-    output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeDecisions(decisions)}`)
-  if (guesses !== undefined && guesses.length > 0) printGuesses(guesses, output)
-  if (config !== undefined) {
-    // Loaded only here: it needs the whole decision.
-    const { tryLastWeek } = await import('./last-week.ts')
-    const named = Object.entries(config.policies).find(([, path]) => path === resolve(file))
-    const name = named?.[0] ?? LOCAL_POLICY
-    const week = tryLastWeek({ data: config.data, name, text, policy })
-    if (week !== undefined) output.line(week.says)
-  }
-  if (options.show === true) showProtection(policy, output)
-  return 0
+}
+
+/** What the document would have decided on the calls of the last week, if the gate has recorded any. */
+async function printLastWeek(
+  { data, policies }: GateConfig,
+  { file, text, policy }: { file: string; text: string; policy: CompiledPolicy },
+  output: Output,
+): Promise<void> {
+  // Loaded only here: it needs the whole decision.
+  const { tryLastWeek } = await import('./last-week.ts')
+  const named = Object.entries(policies).find(([, path]) => path === resolve(file))
+  const week = tryLastWeek({ data, name: named?.[0] ?? LOCAL_POLICY, text, policy })
+  if (week !== undefined) output.line(week.says)
 }
 
 /** The gate goes on by the policy before. */

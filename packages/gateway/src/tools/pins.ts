@@ -65,6 +65,23 @@ type ToolName = Pick<ToolDefinition, 'server' | 'name'>
 /** New tools of a list are logged together, this long after the first. */
 const FIRST_SEEN_LOG_MS = 500
 
+/** A definition that a server lists, with what was decided about it before. */
+interface ListedDefinition {
+  readonly tool: KnownTool
+  readonly digest: string
+  /** What was accepted under this name; undefined if nothing was. */
+  readonly known: AcceptedDefinition | undefined
+  /** The refusal of exactly this definition. */
+  readonly refused: DefinitionRefusal | undefined
+  /** A lock file says which definitions are accepted: nothing else is. */
+  readonly isPinned: boolean
+}
+
+/** It was accepted before its server said what it tells the model. */
+function isFirstWord({ known, tool }: ListedDefinition): boolean {
+  return known?.instructions === undefined && tool.instructions !== undefined
+}
+
 export class Pins {
   readonly #options: PinsOptions
   readonly #stored: StoredPins
@@ -286,70 +303,93 @@ export class Pins {
   }
 
   #judge(tool: KnownTool): PendingDefinition | 'accepted' {
-    const { firstSight, log } = this.#options
-    const lock = this.#lock
     const { definition } = tool
-    const key = toToolKey(definition.server, definition.name)
+    const { server, name } = definition
     const digest = this.pinOf(tool)
-    const known = this.#accepted.get(key)
-    const instructions = this.#instructionsFor(tool)
-    const isFirstWord = known?.instructions === undefined && tool.instructions !== undefined
-    const whole = withInstructions(definition, instructions)
+    const known = this.#accepted.get(toToolKey(server, name))
+    const refused = this.#refusals.of(server, name, digest)
+    const listed: ListedDefinition = { tool, digest, known, refused, isPinned: this.#isPinned }
     const isUnpinnable =
-      lock !== undefined && 'resources' in definition && definition.resources === 'dynamic'
+      listed.isPinned && 'resources' in definition && definition.resources === 'dynamic'
     if (known?.digest === digest && !isUnpinnable) {
       // A lock file holds digests; the definition behind one is kept for the next diff.
-      if (known.definition === undefined || isFirstWord) this.#keep(tool, digest)
-      this.#pending.delete(key)
+      if (known.definition === undefined || isFirstWord(listed)) this.#keep(tool, digest)
+      this.#pending.delete(toToolKey(server, name))
       return 'accepted'
     }
-    const refused = this.#refusals.of(definition.server, definition.name, digest)
-    const isOwn = this.#options.isOwn?.(definition.server, definition.name) ?? false
-    if (isOwn && lock === undefined && refused === undefined) {
-      this.#keep(tool, digest)
-      return 'accepted'
-    }
-    const hold = (because: string, changes: readonly string[] = []): PendingDefinition => {
-      const pending = { tool, digest, because, changes, ...(refused && { refused }) }
-      if (this.#pending.size < PINS_MAX) this.#pending.set(key, pending)
-      log('warn', 'a tool is held until a person accepts its definition', {
-        tool: key,
-        why: because,
-      })
-      return pending
-    }
-    if (isUnpinnable) return hold(DYNAMIC)
-    if (known === undefined) {
-      const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED
-      if (because !== undefined || refused !== undefined) return hold(because ?? NOT_WANTED)
-      const isLater = this.#wasListed(definition.server)
-      this.#keep(tool, digest)
-      this.#logFirstSeen(tool)
-      if (isLater) this.#options.onNew?.(tool)
-      return 'accepted'
-    }
-    if (known.definition === undefined) return hold('it is not the definition the lock file pins')
+    const isOwn = this.#options.isOwn?.(server, name) ?? false
+    if (isOwn && !listed.isPinned && refused === undefined) return this.#accept(listed)
+    if (isUnpinnable) return this.#hold(listed, DYNAMIC)
+    if (known === undefined) return this.#judgeFirst(listed)
+    if (known.definition === undefined)
+      return this.#hold(listed, 'it is not the definition the lock file pins')
     // Accepted before anybody had heard what its server says: no change, but a first look at that.
-    if (isFirstWord && lock === undefined && this.#digest(definition, '') === known.digest) {
-      const poison = this.poisonIn(instructions ?? '')
-      if (poison !== undefined) return hold(`the instructions of its server: ${poison}`)
-      if (refused !== undefined) return hold(NOT_WANTED)
-      this.#keep(tool, digest)
-      return 'accepted'
-    }
-    const { passes, because, changes } = gradeChange(
-      withInstructions(known.definition, known.instructions),
-      whole,
-    )
-    if (passes && lock === undefined && refused === undefined) {
-      this.#keep(tool, digest)
-      log('info', 'the words of a definition changed', {
-        tool: key,
-        changes: changes.map(describeChange).join('; '),
-      })
-      return 'accepted'
-    }
-    return hold(because, changes.map(describeChange))
+    if (isFirstWord(listed) && !listed.isPinned && this.#digest(definition, '') === known.digest)
+      return this.#judgeInstructions(listed)
+    return this.#judgeChange(listed, withInstructions(known.definition, known.instructions))
+  }
+
+  get #isPinned(): boolean {
+    return this.#lock !== undefined
+  }
+
+  #accept({ tool, digest }: ListedDefinition): 'accepted' {
+    this.#keep(tool, digest)
+    return 'accepted'
+  }
+
+  #hold(
+    { tool, digest, refused }: ListedDefinition,
+    because: string,
+    changes: readonly string[] = [],
+  ): PendingDefinition {
+    const { server, name } = tool.definition
+    const key = toToolKey(server, name)
+    const pending = { tool, digest, because, changes, ...(refused && { refused }) }
+    if (this.#pending.size < PINS_MAX) this.#pending.set(key, pending)
+    this.#options.log('warn', 'a tool is held until a person accepts its definition', {
+      tool: key,
+      why: because,
+    })
+    return pending
+  }
+
+  /** A tool that was never accepted under this name. */
+  #judgeFirst(listed: ListedDefinition): PendingDefinition | 'accepted' {
+    const { tool, refused, isPinned } = listed
+    const { definition } = tool
+    const whole = withInstructions(definition, this.#instructionsFor(tool))
+    const because = isPinned ? NOT_PINNED : this.#objectionTo(tool, whole, this.#options.firstSight)
+    if (because !== undefined || refused !== undefined)
+      return this.#hold(listed, because ?? NOT_WANTED)
+    const isLater = this.#wasListed(definition.server)
+    this.#accept(listed)
+    this.#logFirstSeen(tool)
+    if (isLater) this.#options.onNew?.(tool)
+    return 'accepted'
+  }
+
+  /** An accepted tool whose server says for the first time what it tells the model. */
+  #judgeInstructions(listed: ListedDefinition): PendingDefinition | 'accepted' {
+    const poison = this.poisonIn(this.#instructionsFor(listed.tool) ?? '')
+    if (poison !== undefined) return this.#hold(listed, `the instructions of its server: ${poison}`)
+    return listed.refused === undefined ? this.#accept(listed) : this.#hold(listed, NOT_WANTED)
+  }
+
+  /** An accepted tool that is not as it was. */
+  #judgeChange(listed: ListedDefinition, before: ToolDefinition): PendingDefinition | 'accepted' {
+    const { tool, refused, isPinned } = listed
+    const { definition } = tool
+    const after = withInstructions(definition, this.#instructionsFor(tool))
+    const { passes, because, changes } = gradeChange(before, after)
+    if (!passes || isPinned || refused !== undefined)
+      return this.#hold(listed, because, changes.map(describeChange))
+    this.#accept(listed)
+    this.#options.log('info', 'the words of a definition changed', {
+      tool: toToolKey(definition.server, definition.name),
+      changes: changes.map(describeChange).join('; '),
+    })
+    return 'accepted'
   }
 
   /** Before the list that is being read. */
