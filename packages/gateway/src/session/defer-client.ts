@@ -1,13 +1,18 @@
 // A client whose session is being looked up in the shared store: what it sends waits, in order, until the
-// session is known. If the store does not answer, the connection is closed, and why is logged. Used by the gate.
+// session is known. If the store does not answer, its requests are refused, and why is logged. Used by the gate.
 
+import { UNAVAILABLE_RETRY_MS } from '@sluice/ledger/store/limits'
+import type { JsonRpcMessage } from '@sluice/protocol/message'
+import { buildOutageReply } from '../shared/error-reply.ts'
 import { SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import type { ClientEvents, ClientTransport } from '../shared/transport.ts'
+import { type ClientEvents, type ClientTransport, NO_CLIENT_EVENTS } from '../shared/transport.ts'
 import type { OpenSession } from './open-sessions.ts'
 
+const OUTAGE = `temporary outage: the session cannot be looked up; try again in ${UNAVAILABLE_RETRY_MS / 1_000} s`
+
 export function deferClient(
-  client: Pick<ClientTransport, 'close'>,
+  client: Pick<ClientTransport, 'send' | 'close'>,
   opening: Promise<OpenSession>,
   { connect, log }: { connect: (session: OpenSession) => ClientEvents; readonly log: Log },
 ): ClientEvents {
@@ -31,7 +36,16 @@ export function deferClient(
     },
     (error: Error) => {
       log('warn', 'a session cannot be looked up', { why: error.message })
-      client.close('temporary outage: the session cannot be looked up; try again')
+      const refusing = {
+        ...NO_CLIENT_EVENTS,
+        onMessage(message: JsonRpcMessage) {
+          if (message.kind !== 'request') return
+          const { id } = message
+          client.send(buildOutageReply(id, OUTAGE).text, { request: id, answers: true })
+        },
+      }
+      for (const step of waiting.splice(0)) step(refusing)
+      client.close(OUTAGE)
     },
   )
   return {

@@ -1,8 +1,10 @@
 // A JSON-RPC reply as text, and the error reply that every part of the gate can give.
 // Refusals with a reason are built in call/.
 
+import { UNAVAILABLE_RETRY_MS } from '@sluice/ledger/store/limits'
 import type { JsonValue } from '@sluice/policy/values/json'
 import type { RequestId } from '@sluice/protocol/message'
+import { toRpcCode } from '@sluice/protocol/rpc-codes'
 import { writeError } from '@sluice/protocol/write-message'
 
 /** The request names something that does not exist, or that is hidden from the caller. */
@@ -28,4 +30,11 @@ export function buildErrorReply(
   data?: JsonValue,
 ): RpcReply {
   return { text: writeError(id, errorCode, message, data), errorCode }
+}
+
+/** Something that the gate needs cannot be asked now: the request was not carried out, and may be made again. */
+export function buildOutageReply(id: RequestId | null, reason: string): RpcReply {
+  const code = 'GATE_UNAVAILABLE'
+  const details = { decision: 'deny', code, reason, retryAfterMs: UNAVAILABLE_RETRY_MS }
+  return buildErrorReply(id, toRpcCode(code), reason, { 'sluice/decision': details })
 }

@@ -4,8 +4,9 @@
 import { UNAVAILABLE_RETRY_MS } from '@sluice/ledger/store/limits'
 import { describeToCaller, isOutage } from '@sluice/ledger/store/outage'
 import type { RequestId } from '@sluice/protocol/message'
-import { RPC, toRpcCode } from '@sluice/protocol/rpc-codes'
+import { RPC } from '@sluice/protocol/rpc-codes'
 import { writeError } from '@sluice/protocol/write-message'
+import { buildOutageReply } from '../../shared/error-reply.ts'
 import { JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 
 export interface RpcErrorOptions {
@@ -31,18 +32,15 @@ export function writeRpcError(
   reply.send(status, JSON_TYPE, writeError(id, code, message))
 }
 
-/** Something that the gate needs cannot be asked now: the request was not carried out, and may be made again. A gate
- * that stops answers without Retry-After, see `forward-requests.ts`. */
+/** See `buildOutageReply`. A gate that stops answers without Retry-After, see `forward-requests.ts`. */
 export function writeOutage(
   reply: ResponseWriter,
   reason: string,
   id: RequestId | null = null,
 ): void {
   if (reply.isBegun) return reply.destroy()
-  const code = 'GATE_UNAVAILABLE'
-  const details = { decision: 'deny', code, reason, retryAfterMs: UNAVAILABLE_RETRY_MS }
   const headers = { ...JSON_TYPE, 'retry-after': String(UNAVAILABLE_RETRY_MS / 1_000) }
-  reply.send(503, headers, writeError(id, toRpcCode(code), reason, { 'sluice/decision': details }))
+  reply.send(503, headers, buildOutageReply(id, reason).text)
 }
 
 /** Answers with what was thrown. */
