@@ -7,6 +7,7 @@ import { isGrantValid } from '@sluice/access/identity/callers/grant'
 import { LOCAL_USER } from '@sluice/access/identity/names'
 import { toActor } from '@sluice/access/identity/person'
 import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
+import { overwriteDeleted } from '@sluice/ledger/store/sqlite/open'
 import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import { InputError, OperationError } from '@sluice/policy/structures/operation-error'
 import { isObject } from '@sluice/policy/values/json'
@@ -87,7 +88,7 @@ function deleteRows(database: DatabaseSync, statements: readonly string[], name:
   inTransaction(database, () => {
     for (const sql of statements) rows += Number(database.prepare(sql).run(name).changes)
   })
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  overwriteDeleted(database)
   return rows
 }
 

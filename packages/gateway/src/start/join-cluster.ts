@@ -7,6 +7,7 @@ import type { DecisionEntry } from '@sluice/ledger/records/record'
 import type { AdmissionStore } from '@sluice/ledger/store/admission'
 import { EmbeddedAdmissionStore } from '@sluice/ledger/store/memory/admission'
 import type { MirroredRow } from '@sluice/ledger/store/sqlite/mirrored-tables'
+import { overwriteDeleted } from '@sluice/ledger/store/sqlite/open'
 import type { Counters, LimitUsage } from '@sluice/policy/calls/counters'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { GateConfig } from '../config/config.ts'
@@ -65,7 +66,7 @@ export function openAdmission(
 export interface ClusterParts
   extends Pick<
       AdminParts,
-      'freezes' | 'policies' | 'pins' | 'people' | 'grants' | 'gate' | 'names'
+      'freezes' | 'policies' | 'pins' | 'people' | 'grants' | 'gate' | 'names' | 'store'
     >,
     Pick<AdminParts, 'config' | 'url'> {
   readonly approvals: OpenedApprovals
@@ -99,7 +100,16 @@ export async function connectCluster(
       parts.names.reload()
       const isForgotten = ({ kind, body }: MirroredRow): boolean =>
         kind === 'names' && (body === null || JSON.parse(body).name === null)
-      if (rows.some(isForgotten)) eraseDerived(parts.config.data)
+      if (rows.some(isForgotten)) {
+        eraseDerived(parts.config.data)
+        for (const { database } of [
+          parts.names,
+          grants.file,
+          people.file,
+          { database: parts.store },
+        ])
+          overwriteDeleted(database)
+      }
     }
     const requests = rows.filter(({ kind }) => kind === 'approvals')
     if (requests.length > 0 || changed.has('approvals_standing'))

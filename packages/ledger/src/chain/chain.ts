@@ -13,7 +13,7 @@ import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX, DROPPED_BLOCKS_PER_TURN } from '../re
 import type { LedgerEntry } from '../records/record.ts'
 import { StoreError } from '../store/errors.ts'
 import { storeFault } from '../store/files/faults.ts'
-import { openDatabase, type Sync } from '../store/sqlite/open.ts'
+import { openDatabase, overwriteDeleted, type Sync } from '../store/sqlite/open.ts'
 import { BlockWriter } from './block.ts'
 import { type Checkpoint, checkpointText } from './checkpoint.ts'
 import { type Head, readHead } from './read.ts'
@@ -179,7 +179,7 @@ export class Chain {
   /** Empties the write-ahead log, where rows are that were deleted in the database. A reader may keep it: then the next
    * run does. */
   eraseDropped(): void {
-    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    overwriteDeleted(this.database)
   }
 
   /** Stores the head next to the chain, so that a missing end is detected. */

@@ -21,7 +21,7 @@ import type { LedgerRecord } from '../records/record.ts'
 import { asBuffer } from '../store/as-buffer.ts'
 import { StoreError } from '../store/errors.ts'
 import { inTransaction } from '../store/sqlite/in-transaction.ts'
-import { openDatabase } from '../store/sqlite/open.ts'
+import { openDatabase, overwriteDeleted } from '../store/sqlite/open.ts'
 import { prepareAll } from '../store/sqlite/prepare.ts'
 import { COUNT_STATEMENTS, CountedCalls, uncountUpTo } from './call-counts.ts'
 import { toIndexRow } from './index-rows.ts'
@@ -235,7 +235,7 @@ export function emptyIndex(directory: string): void {
       database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
     database.exec(INDEX_SCHEMA)
   })
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  overwriteDeleted(database)
 }
 
 /** A file that is not a database is replaced. */

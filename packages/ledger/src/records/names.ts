@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { asBuffer } from '../store/as-buffer.ts'
 import { inTransaction } from '../store/sqlite/in-transaction.ts'
-import { type OpenOptions, openDatabase } from '../store/sqlite/open.ts'
+import { type OpenOptions, openDatabase, overwriteDeleted } from '../store/sqlite/open.ts'
 import { LedgerError } from './errors.ts'
 import { MERGED_FOLDER, NAMES_FILE } from './files.ts'
 import { REMEMBERED_NAMES_MAX } from './limits.ts'
@@ -105,7 +105,7 @@ export class Names {
     )
     for (const token of tokens) forget.run(token)
     this.reload()
-    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    overwriteDeleted(this.database)
   }
 
   /** Another gate has changed rows. */

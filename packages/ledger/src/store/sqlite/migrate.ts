@@ -1,6 +1,6 @@
 // The schema version of a database file and its migration to the newest one. A file of a newer
 // version is refused; an older one is backed up next to itself before it is migrated in one
-// transaction.
+// transaction, unless it is derived from others.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
@@ -17,6 +17,11 @@ export interface FileVersions {
   readonly migrations: readonly Migration[]
   /** A file of a version before it is refused. */
   readonly oldest?: number
+  /**
+   * Derived from other files and decides nothing: may be created next to data of another user's
+   * gate, such as a backup under examination. No copy is kept of an older one.
+   */
+  readonly isDerived?: boolean
 }
 
 export function checkVersion(
@@ -35,11 +40,11 @@ export function checkVersion(
 export function migrate(
   database: DatabaseSync,
   file: string,
-  migrations: readonly Migration[],
+  { migrations, isDerived = false }: FileVersions,
 ): void {
   const version = pragma(database, 'user_version')
   if (version === migrations.length) return
-  if (version > 0) copyBeside(database, file, version)
+  if (version > 0 && !isDerived) copyBeside(database, file, version)
   database.exec('BEGIN IMMEDIATE')
   try {
     // Another process may have been faster while this one waited for the lock.

@@ -75,6 +75,13 @@ describe('a file', () => {
     backup.close()
   })
 
+  test('that is derived from others is migrated without a copy, which nobody would delete', () => {
+    const options = fresh()
+    openDatabase(options).close()
+    openDatabase({ ...options, isDerived: true, migrations: [ONE, TWO] }).close()
+    expect(readdirSync(options.directory).filter((name) => name.endsWith('.backup'))).toEqual([])
+  })
+
   test('whose migration fails stays unchanged', () => {
     const options = fresh()
     openDatabase(options).close()

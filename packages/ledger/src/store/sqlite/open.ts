@@ -26,15 +26,10 @@ export interface OpenOptions extends FileVersions {
   /** The file's name in the directory, such as `ledger.db`. */
   readonly name: string
   readonly sync?: Sync
-  /**
-   * Derived from other files and decides nothing: may be created next to data of another user's
-   * gate, such as a backup under examination.
-   */
-  readonly isDerived?: boolean
 }
 
 export function openDatabase(options: OpenOptions): DatabaseSync {
-  const { directory, name, migrations, sync = 'normal' } = options
+  const { directory, name, sync = 'normal' } = options
   const file = join(directory, name)
   let database: DatabaseSync | undefined
   try {
@@ -52,13 +47,18 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
       PRAGMA secure_delete = ON;
       PRAGMA trusted_schema = OFF;
       PRAGMA cell_size_check = ON;`)
-    migrate(database, file, migrations)
+    migrate(database, file, options)
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return database
   } catch (error) {
     if (database?.isOpen) database.close()
     throw storeFault(error, file)
   }
+}
+
+/** What was deleted is gone from the file too, and from its write-ahead log, unless another process reads it just now. */
+export function overwriteDeleted(database: DatabaseSync): void {
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 
 /** Read-only: creates nothing, changes nothing, and works while another process writes. */
