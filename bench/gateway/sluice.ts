@@ -56,6 +56,8 @@ export interface SluiceOptions {
   readonly profile?: string
   /** A module that is loaded before. */
   readonly preload?: string
+  /** How many sessions the caller may have, if not four. */
+  readonly slots?: number
   /** Further keys of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>
 }
@@ -72,7 +74,7 @@ export async function startSluice(options: SluiceOptions): Promise<RunningProces
     servers: { echo: server },
     policy: './policy.yaml',
     data: './data',
-    grants: { bench: { hash, policy: 'policy', slots: 4 } },
+    grants: { bench: { hash, policy: 'policy', slots: options.slots ?? 4 } },
     ...options.config,
   }
   // JSON is YAML.
