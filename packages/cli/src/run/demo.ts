@@ -44,7 +44,7 @@ Examples:
   sluice demo          in another`
 
 /** Where `npm start` has the files of its server. */
-const DEMO_FOLDER = /\/\S*sluice-demo-\w+\/workspace/
+const DEMO_FOLDER = /^\/.*sluice-demo-\w+\/workspace$/
 const TEXT_LENGTH_SHOWN = 300
 const AGENT_WAIT_MS = 30_000
 /** One more than examples/demo/policy.yaml allows in a minute. */
@@ -81,8 +81,10 @@ async function* play(url: string): AsyncGenerator<Scene> {
 async function findDemoFolder(url: string): Promise<string> {
   const files = await DemoClient.open(`${url}/mcp/filesystem`)
   const allowed = await files.call('list_allowed_directories')
-  const [folder = ''] = DEMO_FOLDER.exec(textOf(allowed)) ?? []
-  if (folder === '') throw notTheDemo(url, 'another gate')
+  const folder = textOf(allowed)
+    .split(/\s+/)
+    .find((word) => DEMO_FOLDER.test(word))
+  if (folder === undefined) throw notTheDemo(url, 'another gate')
   return folder
 }
 
