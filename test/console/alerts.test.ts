@@ -112,7 +112,11 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     expect(denials).toMatch(
       /^Denied: (\d+) of \d+ calls in 5 minutes\nMostly: office\/delete_all \(\1\)$/,
     )
-    expect(factsOf('injection')).toEqual(['Tool: office/read_file', 'Caller: local'])
+    expect(factsOf('injection')).toEqual([
+      'Tool: office/read_file',
+      'Caller: local',
+      'Found: instructs the model',
+    ])
     // Whose counter it is, without the argument that it counts by.
     expect(factsOf('limit')).toEqual([
       expect.stringMatching(/^office\/write_note: [89] of 10, local$/),
@@ -159,7 +163,8 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     // M4: the page of the alert has the words, the call, and what came after it.
     await follow(/An answer tries to instruct the model/)
     await page.getByRole('heading', { level: 1, name: /instruct the model/ }).waitFor()
-    await page.getByText('Ignore all previous instructions').waitFor()
+    // The stranger's words alone stand in quotes; what they do is said in the gate's.
+    await page.getByText(/^“Ignore all previous instructions[^“”]*”$/).waitFor()
     await page
       .getByRole('button', { name: /^Freeze…/ })
       .first()

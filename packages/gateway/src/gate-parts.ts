@@ -4,6 +4,7 @@ import type { ApprovalEngine } from '@sluice/access/approvals/engine'
 import type { HandleSealer } from '@sluice/access/identity/keys/handle-sealer'
 import type { AgentSessions } from '@sluice/access/identity/sessions/agent-sessions'
 import type { SharedSessions } from '@sluice/access/identity/sessions/shared-sessions'
+import type { AnswerFinding } from '@sluice/guard/inspect-answer'
 import type { Ledger } from '@sluice/ledger/ledger'
 import type { DecisionEntry } from '@sluice/ledger/records/record'
 import type { AdmissionStore } from '@sluice/ledger/store/admission'
@@ -62,6 +63,5 @@ export interface InjectedSession {
   readonly session: string
   /** That was called, if it is known. */
   readonly tool: string | undefined
-  /** That order the model to do something. */
-  readonly words: string
+  readonly found: AnswerFinding
 }

@@ -151,7 +151,7 @@ export class RelayOpener {
       lease,
       log,
       onInjection: this.#gate.config.alerts.on.includes('injection')
-        ? (tool, words) => this.#parts.onInjection({ ...ids, tool, words })
+        ? (tool, found) => this.#parts.onInjection({ ...ids, tool, found })
         : undefined,
       provenance: recall.provenance,
       builtin: serverConfig.kind === 'builtin' ? serverConfig.builtin : undefined,

@@ -9,6 +9,7 @@ import { isObject, type JsonValue } from '@sluice/policy/values/json'
 import { findInAnswer, ORDER_REACH } from './answer-injections.ts'
 import { binaryIn, findPrintedTexts, textIn } from './binary-text.ts'
 import { changesIn, partsAround } from './changed-parts.ts'
+import type { Finding, FindingKind } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
@@ -38,8 +39,10 @@ export type ScanTarget = 'injection' | 'secret'
  */
 export interface AnswerFinding {
   readonly kind: ScanTarget
-  /** The words that were found, or the kind of the secret, for people; never the secret itself. */
+  /** The words as the answer has them; for hidden text its code points, for a secret its kind, never the secret. */
   readonly words: string
+  /** What the words do, in the gate's own words. */
+  readonly what?: FindingKind
   /** Part of the answer was not inspected, because it is too large or nested too deeply. That counts as found. */
   readonly isUnread?: true
 }
@@ -86,7 +89,7 @@ export function* inspectAnswerSteps(
   for (const part of parts) {
     if (walk.left.size === 0) break
     if (part === TOO_DEEP) beyond('it is nested too deeply', walk)
-    else if (typeof part !== 'string') addFinding('secret', 'named secret', walk)
+    else if (typeof part !== 'string') addFinding({ kind: 'secret', words: 'named secret' }, walk)
     else if (part.length < STEP_CHARS) runSteps(lookAt(part, walk))
     else yield* lookAt(part, walk)
     unseen += TEXT_COST + (typeof part === 'string' ? part.length : 0)
@@ -178,7 +181,7 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
     return beyond(TOO_LARGE, walk)
   // Hidden text is hidden from a reader of the text as it is, not from a reader that decodes it.
   const [hidden] = walk.left.has('injection') ? findHidden(text, walk.budget) : []
-  if (hidden !== undefined) addFinding('injection', `${hidden.kind}: ${hidden.text}`, walk)
+  if (hidden !== undefined) addFinding(toOrder(hidden), walk)
   if (walk.budget.charsLeft < 0) return beyond(TOO_LARGE, walk)
   let before: string | undefined
   for (const reading of readingsOf(text, walk.budget)) {
@@ -189,7 +192,7 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
     if (!walk.left.has('secret')) continue
     yield
     const [secret] = yield* findSecretsSteps(reading, walk.budget)
-    if (secret !== undefined) addFinding('secret', secret.kind, walk)
+    if (secret !== undefined) addFinding({ kind: 'secret', words: secret.kind }, walk)
   }
 }
 
@@ -201,11 +204,11 @@ function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<
       : partsAround(text, changesIn(before, text), ORDER_REACH)
   for (const part of parts) {
     const order = orderIn(part, walk)
-    if (order !== undefined) return addFinding('injection', order, walk)
+    if (order !== undefined) return addFinding(order, walk)
     if (part.length > STEP_CHARS) yield
   }
   const encoded = yield* findEncodedOrder(text, walk)
-  if (encoded !== undefined) addFinding('injection', encoded, walk)
+  if (encoded !== undefined) addFinding(encoded, walk)
 }
 
 /** Cuts a long text into parts, each with as much around it as an order reaches. */
@@ -219,21 +222,25 @@ function* overlappingParts(text: string): Generator<string> {
     )
 }
 
-function orderIn(text: string, { strictness, budget }: AnswerScan): string | undefined {
+function orderIn(text: string, { strictness, budget }: AnswerScan): AnswerFinding | undefined {
   const find = strictness === 'answer' ? findInAnswer : findInjections
   // In definitions the mild ones are shown to people, and pass.
   const found = find(text, budget).find(
     ({ severity }) => strictness === 'answer' || severity !== 'flag',
   )
-  return found === undefined ? undefined : `${found.kind}: ${found.text}`
+  return found && toOrder(found)
+}
+
+function toOrder({ kind, text }: Finding): AnswerFinding {
+  return { kind: 'injection', words: text, what: kind }
 }
 
 /** In base64, hex or binary digits, also several times over. */
-function* findEncodedOrder(text: string, walk: AnswerScan): Steps<string | undefined> {
+function* findEncodedOrder(text: string, walk: AnswerScan): Steps<AnswerFinding | undefined> {
   let unpaused = 0
   for (const run of findEncodedRuns(text)) {
     for (const inside of decodeRun(run, walk.budget)) {
-      if (inside === undefined) return TOO_LARGE
+      if (inside === undefined) return tooLargeToInspect(['injection'])[0]
       const innerText = textIn(inside)
       if (innerText === '') continue
       for (const part of overlappingParts(innerText)) {
@@ -262,7 +269,7 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
     return beyond(TOO_LARGE, walk)
   if (walk.left.has('secret') && PLAIN_KEY.test(text)) {
     const kind = plainDataIn(text, 'secret')
-    if (kind !== undefined) addFinding('secret', kind, walk)
+    if (kind !== undefined) addFinding({ kind: 'secret', words: kind }, walk)
   }
   for (const printed of findPrintedTexts(text, bytes)) {
     if (printed === '') continue
@@ -273,7 +280,7 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
     yield
     if (walk.left.has('injection')) yield* lookForOrders(printed, walk)
     const [secret] = walk.left.has('secret') ? yield* findSecretsSteps(printed, walk.budget) : []
-    if (secret !== undefined) addFinding('secret', secret.kind, walk)
+    if (secret !== undefined) addFinding({ kind: 'secret', words: secret.kind }, walk)
   }
 }
 
@@ -297,6 +304,6 @@ function beyond(words: string, { left, found }: AnswerScan): void {
   left.clear()
 }
 
-function addFinding(kind: ScanTarget, words: string, { left, found }: AnswerScan): void {
-  if (left.delete(kind)) found.push({ kind, words })
+function addFinding(finding: AnswerFinding, { left, found }: AnswerScan): void {
+  if (left.delete(finding.kind)) found.push(finding)
 }

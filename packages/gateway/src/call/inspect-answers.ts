@@ -45,7 +45,7 @@ export interface LabelledSession {
   readonly policy: () => CompiledPolicy
   /** If given, injections are looked for whether a rule reads them or not. Called once a session, with the
    * tool that was called if that is known. */
-  readonly onInjection?: ((tool: string | undefined, words: string) => void) | undefined
+  readonly onInjection?: ((tool: string | undefined, found: AnswerFinding) => void) | undefined
   readonly lease: Pick<
     SessionLease,
     | 'facts'
@@ -176,11 +176,11 @@ function createInspection(
       ({ kind, isUnread }) => !isUnread || findReads(bound).labels.has(kind),
     )
     const order = findings.find(({ kind, isUnread }) => kind === 'injection' && !isUnread)
-    if (order !== undefined) onInjection?.(tool, order.words)
-    for (const { kind, words } of findings)
+    if (order !== undefined) onInjection?.(tool, order)
+    for (const { kind, what = kind, words } of findings)
       log(
         'warn',
-        `a message of ${server} brings \`${kind}\` into the session: ${JSON.stringify(words)}`,
+        `a message of ${server} brings \`${kind}\` into the session: ${what}: ${JSON.stringify(words)}`,
       )
     see(findings.map(({ kind }) => kind))
   }

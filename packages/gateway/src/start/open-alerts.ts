@@ -98,7 +98,7 @@ function raiseIncidents(
       page: '/ledger',
     }),
   )
-  gate.onInjection(({ server, tool, principal, session, words }) => {
+  gate.onInjection(({ server, tool, principal, session, found: { what, words } }) => {
     const from = tool === undefined ? { server } : { server, name: tool }
     alerts.raise({
       kind: 'injection',
@@ -108,8 +108,10 @@ function raiseIncidents(
           ? { name: 'Server', value: server }
           : { name: 'Tool', value: listNames([`${server}/${tool}`]) },
         { name: 'Caller', value: listNames([principal]) },
+        { name: 'Found', value: what === 'hidden text' ? `${what}: ${words}` : `${what}` },
       ],
-      found: words.slice(0, ALERT_WORDS_LENGTH),
+      // What was found is in the gate's words; only those of the answer are quoted.
+      found: what === 'hidden text' ? '' : words.slice(0, ALERT_WORDS_LENGTH),
       // The newest of these calls is the one that was answered.
       page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(processClock.nowMs()) })}`,
     })
