@@ -3,7 +3,7 @@
 
 import { timeText } from '@sluice/ledger/export/record-json'
 import { describeChanges } from '@sluice/ledger/records/answer-changes'
-import { commandLineOf, titleOfCall } from '@sluice/ledger/records/call-title'
+import { findTarget, titleOfCall } from '@sluice/ledger/records/call-title'
 import { describeEvent } from '@sluice/ledger/records/event-title'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '@sluice/ledger/records/record'
 import { shadowText } from '@sluice/ledger/records/shadow-text'
@@ -38,7 +38,7 @@ export function callLine({ record, outcome, sessionName }: CallLine, output: Out
   const { decision, principal, agent, server, method, name, category, unknown } = record
   const what =
     method === 'tools/call'
-      ? titleOfCall({ ...record, commandLine: commandLineOf(name, record.judged) })
+      ? titleOfCall({ ...record, ...findTarget(record) })
       : `${server} ${method} ${name}`
   const who = agent === null ? principal.id : `${principal.id} (${agent})`
   const end =

@@ -4,7 +4,7 @@
 import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import type { RecordOrigin } from '@sluice/ledger/merged/origins'
 import type { CallWithOutcome } from '@sluice/ledger/query/query'
-import { commandLineOf } from '@sluice/ledger/records/call-title'
+import { findTarget, type TitledCall } from '@sluice/ledger/records/call-title'
 import { type OutcomeLabel, toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
 import { listApprovers, listIndexedValues } from '@sluice/ledger/records/recorded-values'
 import { shadowText } from '@sluice/ledger/records/shadow-text'
@@ -24,9 +24,7 @@ export interface CallContext {
 }
 
 /** A recorded call in a row of a list. */
-export interface CallRecord extends CallContext {
-  /** The line of a shell command, if the ledger stores it. */
-  readonly commandLine?: string
+export interface CallRecord extends CallContext, Pick<TitledCall, 'commandLine' | 'place'> {
   /** The call of `run_code` whose program made this call. */
   readonly parent?: string
   /** The approval request, or the standing approval, that the decision is about. */
@@ -125,8 +123,8 @@ export function callRecord(
   const { decision } = record
   return {
     ...context,
+    ...findTarget(record),
     ...pickDefined({
-      commandLine: commandLineOf(record.name, record.judged),
       parent: record.parent,
       approval: record.approval,
     }),

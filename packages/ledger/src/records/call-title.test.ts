@@ -1,7 +1,8 @@
 // What a call is called: nothing is titled with a server and no name.
 
 import { expect, test } from 'vitest'
-import { commandLineOf, describeServerRequest, SERVER_REQUESTS, titleOfCall } from './call-title.ts'
+import { describeServerRequest, findTarget, SERVER_REQUESTS, titleOfCall } from './call-title.ts'
+import type { DecisionRecord } from './record.ts'
 
 test.each([...SERVER_REQUESTS])('%s has its method as title, with who asks', (method, purpose) => {
   const call = { server: 'fs', method, name: '' }
@@ -21,6 +22,15 @@ test('a call of a client has the name of what it calls', () => {
 test('a shell command whose line is stored is shown as one', () => {
   const call = { server: 'claude-code', method: 'tools/call', name: 'Bash' }
   expect(titleOfCall({ ...call, commandLine: 'ls' })).toBe('claude-code $ ls')
-  expect(commandLineOf('Bash', { 'args.command': 'ls' })).toBe('ls')
-  expect(commandLineOf('Bash', { 'args.command': { is: 'text' } })).toBeUndefined()
+  expect(findTarget({ name: 'Bash', judged: { 'args.command': 'ls' } })).toEqual({
+    commandLine: 'ls',
+  })
+})
+
+test('a call is shown with the file or address that it is about, or with the word that it is not stored', () => {
+  const read = (judged: DecisionRecord['judged'], name = 'Read') =>
+    titleOfCall({ server: 'cc', method: 'tools/call', name, ...findTarget({ name, judged }) })
+  expect(read({ 'args.cwd': '/srv', 'args.file_path': '/srv/.env' })).toBe('cc/Read /srv/.env')
+  expect(read({ 'args.amount': 5 })).toBe('cc/Read')
+  expect(read({ 'args.command': { is: 'withheld' } }, 'Bash')).toBe('cc/Bash (not stored)')
 })

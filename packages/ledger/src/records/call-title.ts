@@ -1,6 +1,8 @@
 // What a call is called wherever people see it. A call of a client has the name of its tool; what a
 // server asks of its client has no name, so its method is the title, with who asks and what for. Pure.
 
+import type { DecisionRecord } from './record.ts'
+
 /** What a server may ask of a client, and what for. */
 export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
   ['roots/list', 'the folders that its client works in'],
@@ -15,19 +17,21 @@ export interface TitledCall {
   readonly name: string
   /** The line of a shell command, if it is stored. */
   readonly commandLine?: string | undefined
+  /** The file or address that the call is about, if a rule reads it. */
+  readonly place?: string | undefined
 }
 
 /** Which call it is, for records, lists and requests for approval. */
-export interface CallIdentity extends Omit<TitledCall, 'commandLine'> {
+export interface CallIdentity extends Omit<TitledCall, 'commandLine' | 'place'> {
   readonly callId: string
   readonly agent: string | null
   readonly session: string
 }
 
-export function titleOfCall({ server, method, name, commandLine }: TitledCall): string {
+export function titleOfCall({ server, method, name, commandLine, place }: TitledCall): string {
   if (SERVER_REQUESTS.has(method)) return method
   if (commandLine !== undefined) return `${server} $ ${commandLine}`
-  return `${server}/${name === '' ? method : name}`
+  return `${server}/${name === '' ? method : name}${place === undefined ? '' : ` ${place}`}`
 }
 
 /** Who asks and what for, if that is a server; undefined for calls of clients. */
@@ -36,12 +40,18 @@ export function describeServerRequest({ server, method }: TitledCall): string | 
   return purpose === undefined ? undefined : `the server ${server} asks for ${purpose}`
 }
 
-/** The line of a shell command among what rules read of a call; undefined if it is none, or not stored. */
-export function commandLineOf(
-  name: string,
-  judged: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const isShell = name === 'Bash' || name === 'BashOutside'
-  const line = isShell ? judged['args.command'] : undefined
-  return typeof line === 'string' ? line : undefined
+const PLACES = ['file_path', 'notebook_path', 'path', 'url', 'pattern', 'command'] as const
+
+/** What a recorded call was about, among what rules read of it. */
+export function findTarget({
+  name,
+  judged,
+}: Pick<DecisionRecord, 'name' | 'judged'>): Pick<TitledCall, 'commandLine' | 'place'> {
+  const line = name === 'Bash' || name === 'BashOutside' ? judged['args.command'] : undefined
+  if (typeof line === 'string') return { commandLine: line }
+  const read = PLACES.map((argument) => judged[`args.${argument}`])
+  const place = read.find((value) => typeof value === 'string')
+  if (typeof place === 'string') return { place }
+  const isWithheld = read.some((value) => Object(value).is === 'withheld')
+  return isWithheld ? { place: '(not stored)' } : {}
 }

@@ -14,8 +14,9 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
-import { LongText, UntrustedText } from '../../ui/text.tsx'
+import { LongText, TextLine, UntrustedText } from '../../ui/text.tsx'
 import { clock, millis, money, nameRecord, short } from '../../ui/words.ts'
+import { summarize } from '../approvals/groups.ts'
 import { useDecided, useInbox } from '../approvals/inbox.ts'
 
 type OpenCall = (call: CallAddress) => void
@@ -99,6 +100,7 @@ function Call({ call, records, onCall }: CallProps): JSX.Element {
       <summary className="line-button">
         <Icon name="next" />
         <UntrustedText text={call.name.replace('__', '/')} className="mono strong" />
+        <TextLine text={summarize(call.input)} className="mono small muted" />
         {final !== undefined && <OutcomeBadge word={final.word} says={final.code} />}
         {call.result === null ? (
           <span className="muted small">…</span>

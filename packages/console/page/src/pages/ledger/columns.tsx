@@ -36,19 +36,10 @@ const TOOL: CallColumn = {
     <>
       <Value says="this tool" query={{ server: call.server, name: call.name }}>
         <TextLine text={titleOfCall(call)} className={call.isInner ? 'strong inner' : 'strong'} />
-        {placeOf(call) !== '' && <TextLine text={placeOf(call)} className="muted small" />}
       </Value>
       <InnerCalls of={call} />
     </>
   ),
-}
-
-const PLACES = ['args.file_path', 'args.notebook_path', 'args.path', 'args.url', 'args.pattern']
-
-/** The file or address that a call was about, as far as it is on record; a command line is in the title. */
-function placeOf({ values, commandLine }: ListedCall): string {
-  if (commandLine !== undefined) return ''
-  return String(PLACES.map((path) => values[path]).find((value) => value !== undefined) ?? '')
 }
 
 /** Unfolds the calls of a program. The drawer has them for keys. */
