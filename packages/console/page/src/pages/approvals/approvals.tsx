@@ -19,7 +19,14 @@ import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { ago, count, formatTimeLeft } from '../../ui/words.ts'
 import { DenyAll } from './deny-all.tsx'
-import { groupBySession, ORDERS, type SessionGroup, summarize, summarizeMembers } from './groups.ts'
+import {
+  groupBySession,
+  listDangers,
+  ORDERS,
+  type SessionGroup,
+  summarize,
+  summarizeMembers,
+} from './groups.ts'
 import { decidedAt, pathOf, useDecided, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
@@ -289,7 +296,14 @@ function Entry({ request, current, says }: EntryProps): JSX.Element {
       <span className="row line spread">
         <TextLine text={titleOfCall(request)} className="strong" />
         {isPending ? (
-          <Risk level={request.risk} unknown={request.unknown} />
+          <span className="row line">
+            {listDangers(request).map((danger) => (
+              <span key={danger} className="tag critical">
+                {danger}
+              </span>
+            ))}
+            <Risk level={request.risk} unknown={request.unknown} />
+          </span>
         ) : (
           <StateMark request={request} />
         )}

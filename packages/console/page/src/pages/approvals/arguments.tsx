@@ -1,11 +1,10 @@
 // The arguments of a pending approval in a readable form: one row each, texts as text over their
 // lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
-import { attempt } from '@sluice/policy/structures/attempt'
-import { isObject } from '@sluice/policy/values/json'
 import type { JSX } from 'react'
 import { Facts } from '../../ui/panel.tsx'
 import { FOLD_LENGTH, UntrustedText } from '../../ui/text.tsx'
+import { parseMembers } from './members.ts'
 
 /** Whether a value is long enough to be folded until it is expanded. */
 export function hasLongValues(json: string): boolean {
@@ -56,30 +55,4 @@ function Value({ value, whole }: { value: unknown; whole: boolean }): JSX.Elemen
   if (typeof value === 'object' && value !== null)
     return <Long text={formatValue(value)} whole={whole} />
   return <span className="mono strong">{String(value)}</span>
-}
-
-/** Numbers that no double represents keep their digits. */
-export function parseMembers(json: string): [string, unknown][] | undefined {
-  const exact: unknown = attempt(() => JSON.parse(json, keepDigits))
-  return isObject(exact) ? Object.entries(exact) : undefined
-}
-
-/** A number that no double represents is shown as written. */
-function keepDigits(_: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value
-  return String(value) === context.source ? value : new Digits(context.source)
-}
-
-class Digits {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-  toString(): string {
-    return this.text
-  }
-  toJSON(): unknown {
-    const raw = (JSON as unknown as { rawJSON?: (text: string) => unknown }).rawJSON
-    return raw === undefined ? this.text : raw(this.text)
-  }
 }

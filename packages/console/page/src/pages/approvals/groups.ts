@@ -3,7 +3,7 @@
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
 import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
-import { parseMembers } from './arguments.tsx'
+import { parseMembers } from './members.ts'
 
 export const ORDERS = [
   { value: 'danger', says: 'Most dangerous' },
@@ -23,11 +23,11 @@ export function groupBySession(
   { order, search }: { readonly order: string; readonly search: string },
 ): SessionGroup[] {
   const wanted = search.toLowerCase()
-  const rank = { danger: rankRisk, amount: rankAmount }[order] ?? (() => 0)
+  const rank = { danger: rankDanger, amount: rankAmount }[order] ?? (() => [])
   const shown = requests
     .filter((request) => describe(request).toLowerCase().includes(wanted))
-    .map((request, at) => ({ request, at, rank: rank(request) }))
-    .sort((one, other) => one.rank - other.rank || one.at - other.at)
+    .map((request) => ({ request, ranks: rank(request) }))
+    .sort((one, other) => compareRanks(one.ranks, other.ranks))
   const groups = new Map<string, ApprovalRequest[]>()
   for (const { request } of shown)
     groups.set(request.session, [...(groups.get(request.session) ?? []), request])
@@ -39,14 +39,34 @@ function describe(request: ApprovalRequest): string {
   return [titleOfCall(request), principal.id, sessionName, args, id].join(' ')
 }
 
-function rankRisk({ risk, unknown }: ApprovalRequest): number {
-  const rank = RISKS.indexOf(unknown === true ? 'medium' : (risk ?? ''))
-  return rank < 0 ? RISKS.length : rank
+const FROM_STRANGER = /\b(?:call\.(?:valueFromText|valueUnproven)|origin\.|session\.saw)|"protect: /
+
+/** What makes this very call suspect, beside the risk of its tool. */
+export function listDangers({ masked, asks, looksLike }: ApprovalRequest): string[] {
+  return [
+    ...(asks.some(({ says }) => FROM_STRANGER.test(says)) ? ['from a stranger'] : []),
+    ...(masked.count > 0 || asks.some(({ says }) => says.includes('call.secret'))
+      ? ['secret']
+      : []),
+    ...(looksLike === undefined ? [] : ['look-alike']),
+  ]
 }
 
-function rankAmount({ args }: ApprovalRequest): number {
+/** The smallest first: suspect calls, then by the risk of the tool, then by the largest amount. */
+function rankDanger(request: ApprovalRequest): number[] {
+  const { risk, unknown } = request
+  const rank = RISKS.indexOf(unknown === true ? 'medium' : (risk ?? ''))
+  return [-listDangers(request).length, rank < 0 ? RISKS.length : rank, ...rankAmount(request)]
+}
+
+function rankAmount({ args }: ApprovalRequest): number[] {
   const numbers = (parseMembers(args) ?? []).map(([, value]) => Number(String(value)))
-  return -Math.max(0, ...numbers.filter(Number.isFinite))
+  return [-Math.max(0, ...numbers.filter(Number.isFinite))]
+}
+
+/** Sorting is stable: of equal ones that with the least time left stays first. */
+function compareRanks(ones: readonly number[], others: readonly number[]): number {
+  return ones.map((one, at) => one - (others[at] ?? 0)).find((by) => by !== 0) ?? 0
 }
 
 /** Enough to tell two requests apart, numbers first. */

@@ -11,8 +11,8 @@ import type {
 import { fetchResource } from '../../resource.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { parseMembers } from './arguments.tsx'
 import { pathOf } from './inbox.ts'
+import { parseMembers } from './members.ts'
 import { LinesOfSession } from './session-lines.tsx'
 
 export const DURATIONS = [

@@ -1,0 +1,42 @@
+// The order of held calls: the most dangerous first, whatever its tool.
+
+import { expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
+import { groupBySession, listDangers } from './groups.ts'
+
+function held(id: string, more: Partial<ApprovalRequest> & { says?: string; secrets?: number }) {
+  const { says = '["x"]', secrets = 0, ...rest } = more
+  return {
+    id,
+    session: id,
+    principal: { id: 'ann', kind: 'grant' },
+    server: 's',
+    method: 'tools/call',
+    name: 't',
+    args: '{}',
+    risk: 'low',
+    asks: [{ says }],
+    masked: { parts: [], count: secrets, characters: 0 },
+    ...rest,
+  } as unknown as ApprovalRequest
+}
+
+test('a secret and a stranger’s value come before the risk of the tool, and that before the amount', () => {
+  const requests = [
+    held('soon', {}),
+    held('large', { risk: 'high', args: '{"amount":900}' }),
+    held('larger', { risk: 'high', args: '{"amount":9000}' }),
+    held('secret', { secrets: 1 }),
+    held('both', {
+      says: '["protect: values from text",false,0,"call.valueFromText"]',
+      secrets: 2,
+    }),
+    held('late', {}),
+  ]
+  const inOrder = (order: string) =>
+    groupBySession(requests, { order, search: '' }).map(({ session }) => session)
+  expect(inOrder('danger')).toEqual(['both', 'secret', 'larger', 'large', 'soon', 'late'])
+  expect(inOrder('time')).toEqual(requests.map(({ id }) => id))
+  expect(inOrder('amount').slice(0, 2)).toEqual(['larger', 'large'])
+  expect(requests.map(listDangers).slice(3, 5)).toEqual([['secret'], ['from a stranger', 'secret']])
+})
