@@ -126,14 +126,15 @@ function copyCalls(database: DatabaseSync, copies: number): void {
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`)
   const calls =
     database.prepare(`INSERT INTO calls SELECT seq + ?, at + ?, principal, agent, session, server,
-    method, name, tool, category, action, code, rule, reason, shadow, unknown FROM calls WHERE seq BETWEEN 2 AND ${base}`)
+    method, name, tool, category, action, code, rule, reason, shadow, parent, approval, became,
+    unknown FROM calls WHERE seq BETWEEN 2 AND ${base}`)
   const values = database.prepare(`INSERT INTO judged SELECT path, seq + ?, value FROM judged
     WHERE seq BETWEEN 2 AND ${base}`)
   const minutes =
-    database.prepare(`INSERT INTO minutes SELECT minute + ?, action, code, n FROM minutes
+    database.prepare(`INSERT INTO minutes SELECT minute + ?, became, code, n FROM minutes
     WHERE minute < ${END_MS / 60_000}`)
   const hours =
-    database.prepare(`INSERT INTO hours SELECT kind, hour + ?, word, action, code, n FROM hours
+    database.prepare(`INSERT INTO hours SELECT kind, hour + ?, word, became, code, n FROM hours
     WHERE hour < ${END_MS / 3_600_000}`)
   database.exec('BEGIN')
   for (let copy = 1; copy < copies; copy++) {

@@ -8,24 +8,47 @@ import type { ServingGate } from '../support/start-gate.ts'
 interface ExportedRecord {
   readonly kind: string
   readonly atMs: number
+  readonly session: string
+  readonly approval?: string
   readonly server: string
   readonly name: string
   readonly principal: { readonly id: string }
   readonly decision?: { readonly action: string; readonly code: string; readonly reason: string }
+  readonly detail?: { readonly request?: unknown }
   readonly judged?: Readonly<Record<string, number | string>>
 }
 
 export type ExportedCall = ExportedRecord & Required<Pick<ExportedRecord, 'decision'>>
 
-/** Every decision on a call that is on record. */
+/**
+ * Every call that is on record, as the glossary counts: of a held call that was made again the last record, and a denial
+ * if it was refused and nobody came back.
+ */
 export async function exportCalls(gate: Pick<ServingGate, 'folder'>): Promise<ExportedCall[]> {
+  const calls: ExportedCall[] = []
+  const [made, refused] = [new Set<string>(), new Set<unknown>()]
+  for (const record of (await exportRecords(gate)).reverse()) {
+    if (/^approval-(denied|expired|void)$/.test(record.kind === 'event' ? record.name : ''))
+      refused.add(record.detail?.request)
+    const { decision, approval = '' } = record
+    if (decision === undefined) continue
+    const isHeld = decision.action === 'require_approval'
+    if (!isHeld || !made.has(approval)) {
+      const action = isHeld && refused.has(approval) ? 'deny' : decision.action
+      calls.unshift({ ...record, decision: { ...decision, action } })
+    }
+    if (approval !== '') made.add(approval)
+  }
+  return calls
+}
+
+async function exportRecords(gate: Pick<ServingGate, 'folder'>): Promise<ExportedRecord[]> {
   const config = join(gate.folder, 'sluice.yaml')
   const { stdout } = await sluice(['ledger', 'export', '--config', config, '--format', 'jsonl'])
-  const records = stdout
+  return stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as ExportedRecord)
-  return records.filter((one): one is ExportedCall => one.decision !== undefined)
 }
 
 export function countBy(

@@ -63,7 +63,7 @@ export function startConsole(
       ...settingsEndpoints(parts),
       ...alertsEndpoints(parts, reader),
       ...serversEndpoints({ parts, reader }),
-      ...sessionsEndpoints(parts),
+      ...sessionsEndpoints(parts, reader),
     ],
     serve: (request: IncomingMessage, response: ServerResponse) => {
       const [path = '/'] = (request.url ?? '/').split('?')

@@ -5,6 +5,7 @@
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { CallIdentity } from '@sluice/ledger/records/call-title'
+import { STANDING_END } from '@sluice/ledger/records/held-calls'
 import type { Vault } from '@sluice/ledger/store/vault'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { ArgumentBound, StandingApproval, StandingTerms } from './approval.ts'
@@ -237,7 +238,7 @@ export class StandingApprovals {
 
   #keep(row: ApprovalRow, terms: StoredTerms, by: readonly string[], untilMs: number): void {
     const { principal, agent, server, method, name, asked, pin } = row
-    const id = `${row.id}-while`
+    const id = `${row.id}${STANDING_END}`
     const sealed = this.#vault.seal(`standing ${id}`, JSON.stringify(terms))
     this.#database
       .prepare('INSERT INTO approvals_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)')

@@ -2,7 +2,7 @@
 
 import { COUNT } from '@sluice/access/identity/answer-shapes'
 import type { Query } from '@sluice/ledger/query/query'
-import { OUTCOME_LABELS } from '@sluice/ledger/records/outcome-label'
+import { RECORD_LABELS } from '@sluice/ledger/records/outcome-label'
 import { parseConditions, TAGS } from '@sluice/ledger/records/recorded-values'
 import { integer, required, text, word } from '@sluice/policy/document/build-shape'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
@@ -38,7 +38,7 @@ export const FILTER = {
   sinceMs: STRETCH.sinceMs,
   untilMs: STRETCH.untilMs,
   text: { shape: TEXT, doc: 'words that the record has' },
-  word: { shape: word(OUTCOME_LABELS), doc: 'how it ended' },
+  word: { shape: word(RECORD_LABELS), doc: 'how it ended' },
   where: { shape: TEXT, doc: 'recorded values and tags: `args.amount > 5000; approver:ada`' },
 } as const
 const QUERY = {

@@ -19,6 +19,8 @@ import type { RuleText } from './rule-text.ts'
 export interface CallContext {
   /** The client of the session, marked as self-reported; missing if the ledger does not say. */
   readonly sessionName?: string
+  /** Who denied it, if a person did. */
+  readonly deniedBy?: string
   /** Where gates share a store: whose record it is, and its number in the chain of that gate. */
   readonly origin?: RecordOrigin
 }
@@ -117,7 +119,7 @@ type CallRow = CallWithOutcome['record']
 type OutcomeRecord = NonNullable<CallWithOutcome['outcome']>
 
 export function callRecord(
-  { record, outcome }: CallWithOutcome,
+  { record, outcome, became }: CallWithOutcome,
   context: CallContext = {},
 ): CallRecord {
   const { decision } = record
@@ -141,7 +143,7 @@ export function callRecord(
     name: record.name,
     category: record.category,
     unknown: record.unknown === true,
-    word: toOutcomeLabel(decision.action, decision.code),
+    word: toOutcomeLabel(became, decision.code),
     code: decision.code,
     rule: decision.rule,
     reason: decision.reason,

@@ -3,7 +3,7 @@
 // counted in parts, so that other questions are answered in between.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { MINUTE_MS } from '@sluice/ledger/query/call-counts'
+import { IS_COUNTED, MINUTE_MS } from '@sluice/ledger/query/call-counts'
 import {
   type CallSelection,
   type Query,
@@ -97,7 +97,7 @@ function findSearchStart(index: DatabaseSync): number {
 }
 
 /** What `minutes` has, beside the time. */
-const COUNTED_CRITERIA: readonly string[] = ['action', 'code', 'denied', 'word']
+const COUNTED_CRITERIA: readonly string[] = ['code', 'word']
 
 /** Intervals of whole minutes that begin with one, so that counted minutes fill them; shorter ones
  * begin with the stretch. */
@@ -233,22 +233,22 @@ export function countStretch(
   const also = where === '' ? '' : `AND ${where.slice('WHERE '.length)}`
   const [first, end] = [Math.ceil(sinceMs / MINUTE_MS), Math.floor(untilMs / MINUTE_MS)]
   const calls = (from: number, to: number) =>
-    `SELECT ${part('at')} AS part, action, code, 1 AS n FROM calls
-      WHERE at >= ${from} AND at < ${to} ${also}`
+    `SELECT ${part('at')} AS part, became, code, 1 AS n FROM calls
+      WHERE at >= ${from} AND at < ${to} AND ${IS_COUNTED} ${also}`
   const parts =
     first >= end || intervalMs % MINUTE_MS !== 0
       ? [calls(sinceMs, untilMs)]
       : [
           calls(sinceMs, first * MINUTE_MS),
-          `SELECT ${part(`minute * ${MINUTE_MS}`)} AS part, action, code, n FROM minutes AS calls
+          `SELECT ${part(`minute * ${MINUTE_MS}`)} AS part, became, code, n FROM minutes AS calls
             WHERE minute >= ${first} AND minute < ${end} ${also}`,
           calls(end * MINUTE_MS, untilMs),
         ]
   const rows = index
     .prepare(
       `SELECT part, a.text AS action, c.text AS code, n FROM
-        (SELECT part, action, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3)
-        JOIN words a ON a.id = action JOIN words c ON c.id = code`,
+        (SELECT part, became, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3)
+        JOIN words a ON a.id = became JOIN words c ON c.id = code`,
     )
     .all(...parts.flatMap(() => values))
   return rows.map(readCounted)
@@ -263,8 +263,8 @@ function countCalls(
     .prepare(
       `${found} SELECT part, a.text AS action, c.text AS code, n FROM
         (SELECT (calls.at - ${startMs % intervalMs}) / ${intervalMs} AS part,
-          action, code, count(*) AS n FROM ${from} ${where} GROUP BY 1, 2, 3)
-        JOIN words a ON a.id = action JOIN words c ON c.id = code`,
+          became, code, count(*) AS n FROM ${from} ${where === '' ? 'WHERE' : `${where} AND`} calls.${IS_COUNTED} GROUP BY 1, 2, 3)
+        JOIN words a ON a.id = became JOIN words c ON c.id = code`,
     )
     .all(...values)
   return rows.map(readCounted)

@@ -14,11 +14,13 @@ import { exportCalls } from '@sluice/ledger/export/calls'
 import { type ExportPage, exportPage } from '@sluice/ledger/export/chunks'
 import { openMergedReadOnly } from '@sluice/ledger/merged/merged-ledger'
 import { originReader, type RecordOrigin, toOriginal } from '@sluice/ledger/merged/origins'
+import { IS_COUNTED } from '@sluice/ledger/query/call-counts'
 import { type CallWithOutcome, type Query, queryLedger } from '@sluice/ledger/query/query'
 import { RecordIndex } from '@sluice/ledger/query/record-index'
 import { SessionNames } from '@sluice/ledger/query/session-names'
 import { ALERT_HANDLED } from '@sluice/ledger/records/event-title'
 import { MERGED_FOLDER } from '@sluice/ledger/records/files'
+import { HeldCalls } from '@sluice/ledger/records/held-calls'
 import type {
   DecisionRecord,
   GateEvent,
@@ -27,6 +29,7 @@ import type {
 } from '@sluice/ledger/records/record'
 import { createRowReader, NUMBER, TEXT, withDefault } from '@sluice/ledger/store/read-row'
 import { attempt } from '@sluice/policy/structures/attempt'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { Steps } from '@sluice/policy/structures/steps'
 import type { BoardTool } from './board.ts'
 import { type CallContext, type CallRecord, callRecord } from './call-views.ts'
@@ -163,12 +166,17 @@ export class LedgerQueries {
 
   #toCallRecords(calls: readonly CallWithOutcome[]): CallRecord[] {
     this.#names.load(calls.map(({ record }) => record.session))
-    return calls.map((call) => callRecord(call, this.#contextOf(call.record)))
+    return calls.map((call) => callRecord(call, this.#contextOf(call)))
   }
 
-  #contextOf({ seq, session }: DecisionRecord): CallContext {
+  #contextOf({ record: { seq, session, decision, approval }, became }: JudgedCall): CallContext {
     const sessionName = this.#names.nameOf(session)
-    return { ...(sessionName === undefined ? {} : { sessionName }), ...this.#origin(seq) }
+    const isDenied = became === 'deny' && HELD_CODES.includes(decision.code)
+    const deniedBy = isDenied && approval !== undefined && this.#index?.findDenier(approval)
+    return {
+      ...pickDefined({ sessionName, deniedBy: deniedBy || undefined }),
+      ...this.#origin(seq),
+    }
   }
 
   #origin(seq: number): { readonly origin?: RecordOrigin } {
@@ -219,7 +227,11 @@ export class LedgerQueries {
     const { callId, seq } = address
     const record = seq === undefined ? undefined : recordReader(this.#ledger)(seq)
     if (record !== undefined && isCall(record) && record.callId === callId)
-      return this.#toLookup({ record, outcome: this.#outcomeOf(record.seq) })
+      return this.#toLookup({
+        record,
+        outcome: this.#outcomeOf(record.seq),
+        became: this.#index?.findBecame(seq ?? 0) ?? record.decision.action,
+      })
     const newest = this.#amongNewest(address)
     if (newest !== undefined) return this.#toLookup(newest)
     const { called, behind } = this.#byIndex(address)
@@ -231,20 +243,22 @@ export class LedgerQueries {
   }
 
   /** The outcome with the number that its gate gave it. */
-  #toLookup({ record, outcome }: CallWithOutcome): CallLookup {
+  #toLookup({ record, outcome, became }: CallWithOutcome): CallLookup {
     const original = outcome && (toOriginal(outcome, this.#originOf) as OutcomeRecord)
     this.#names.load([record.session])
-    const context = this.#contextOf(record)
-    return { called: { record, outcome: original }, context, behind: 0 }
+    const context = this.#contextOf({ record, became })
+    return { called: { record, outcome: original, became }, context, behind: 0 }
   }
 
   #amongNewest({ callId, atMs }: CallAddress): CallWithOutcome | undefined {
     const outcomes = new Map<number, OutcomeRecord>()
+    const held = new HeldCalls()
     let left = CALL_READ_RECORDS_MAX
     for (const record of recordsBackwards(this.#ledger)) {
+      const became = held.take(record)
       if (record.kind === 'outcome') outcomes.set(record.intent, record)
       if (isCall(record) && record.callId === callId)
-        return { record, outcome: outcomes.get(record.seq) ?? null }
+        return { record, outcome: outcomes.get(record.seq) ?? null, became }
       if (record.atMs < atMs - CALL_FOUND_WITHIN_MS || --left <= 0) return undefined
     }
     return undefined
@@ -315,6 +329,14 @@ export class LedgerQueries {
     return { ...readOverview(index.database, request), behind, ...this.#notFollowed }
   }
 
+  /** The calls of each of these sessions, counted as in every other figure. */
+  sessionCalls(sessions: readonly string[]): ReadonlyMap<string, number> {
+    const count = this.#searched().index.database.prepare(
+      `SELECT count(*) AS n FROM words JOIN calls ON session = id WHERE text = ? AND ${IS_COUNTED}`,
+    )
+    return new Map(sessions.map((session) => [session, Number(count.get(session)?.n)]))
+  }
+
   *histogram(query: Query): Steps<CallHistogram> {
     const { index, behind } = this.#searched()
     const { through } = index
@@ -362,6 +384,10 @@ export class LedgerQueries {
     return this.#drafts.draft(request)
   }
 }
+
+type JudgedCall = Pick<CallWithOutcome, 'record' | 'became'>
+
+const HELD_CODES = ['APPROVAL_PENDING', 'APPROVAL_DENIED']
 
 function isCall(record: LedgerRecord): record is DecisionRecord {
   return record.kind === 'intent' || record.kind === 'refusal'

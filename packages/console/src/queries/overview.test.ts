@@ -6,6 +6,7 @@ import { Ledger } from '@sluice/ledger/ledger'
 import { HOUR_MS } from '@sluice/ledger/query/call-counts'
 import { queryLedger } from '@sluice/ledger/query/query'
 import { RecordIndex } from '@sluice/ledger/query/record-index'
+import { MADE_AGAIN } from '@sluice/ledger/records/held-calls'
 import { freshDirectory } from '@sluice/ledger/samples.test-support'
 import type { Steps } from '@sluice/policy/structures/steps'
 import { expect, test } from 'vitest'
@@ -47,6 +48,8 @@ test('every figure is exact for the stretch it names, and for the one before', a
     const entry = decisionEntry(n, {
       atMs: START_MS + n * STEP_MS,
       decision,
+      ...(decision === asked || n % 2 === 1 ? { approval: `request-${n % 29}` } : {}),
+      ...(decision === approved && n % 2 === 0 ? { approval: 'request-1-while' } : {}),
       agent: n % 4 === 0 ? `agent-${n % 24}` : null,
       server: n % 3 === 0 ? 'files' : 'mail',
       name: `tool-${n % 7}`,
@@ -60,6 +63,8 @@ test('every figure is exact for the stretch it names, and for the one before', a
     await ledger.intent(
       decisionEntry(500 + at, { atMs: START_MS - 36_000_000 + atMs, server: 'odd', name: 'one' }),
     )
+  for (const [at, why] of ['read', 'box', 'read', 'approved'].entries())
+    await ledger.event({ atMs: START_MS + at * HOUR_MS, name: 'quiet', detail: { why } })
   // The first and the last millisecond of an hour, of a person and a tool of their own.
   for (const [at, decision] of [allowed, denied, approved, asked, refused].entries())
     for (const atMs of [HOUR_MS - 1, HOUR_MS, 2 * HOUR_MS - 1, 2 * HOUR_MS]) {
@@ -109,7 +114,8 @@ test('every figure is exact for the stretch it names, and for the one before', a
     { principal: 'nobody' },
   ]) {
     const { intervals, intervalMs, ...span } = finish(readHistogram(index.database, query, STEP))
-    const found = queryLedger(database, { ...query, limit: 1_000 }, index).calls
+    const { calls } = queryLedger(database, { ...query, limit: 1_000 }, index)
+    const found = calls.filter(({ became }) => became !== MADE_AGAIN)
     for (const { atMs, counts } of intervals) {
       const own = found.filter(
         ({ record }) => record.atMs >= atMs && record.atMs < atMs + intervalMs,

@@ -7,10 +7,13 @@ import {
   COUNTED_KINDS,
   type CountedColumn,
   HOUR_MS,
+  IS_COUNTED,
   MINUTE_MS,
 } from '@sluice/ledger/query/call-counts'
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
+import { STANDING_END } from '@sluice/ledger/records/held-calls'
 import { toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
+import { QUIET_EVENT } from '@sluice/ledger/records/record'
 import { createRowReader, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import {
   type CountedCalls,
@@ -30,6 +33,16 @@ export interface CountedName {
   readonly counts: OutcomeCounts
 }
 
+/** Questions that were answered without a person. */
+export interface SparedQuestions {
+  /** The question of a coding agent to its user: the call reads what the policy allows, or an approver had approved it. */
+  readonly quiet: number
+  /** The same, for a line that ran in the box of its session. */
+  readonly box: number
+  /** The call passed by a standing approval. */
+  readonly standing: number
+}
+
 export interface OverviewRequest extends TimeRange {
   /** How many names each list has at most. */
   readonly top?: number | undefined
@@ -40,6 +53,8 @@ export interface OverviewFigures extends CountedCalls {
   readonly totals: OutcomeCounts
   /** The sums of the stretch of the same length before this one. */
   readonly before: OutcomeCounts
+  /** Questions of the stretch that no person was asked. */
+  readonly spared: SparedQuestions
   /** The minute of the first recorded call, before which nothing is known; null if there is none. */
   readonly recordsSinceMs: number | null
   /** Codes of calls that were held or not allowed. */
@@ -64,6 +79,7 @@ export function readOverview(
     intervals: toIntervals(rows, lengths),
     totals: sumOutcomes(rows),
     before: sumOutcomes(countStretch(index, EVERYTHING, { ...earlier, ...toOne(earlier) })),
+    spared: countSpared(index, { sinceMs, untilMs }),
     recordsSinceMs: findFirst(index),
     reasons: sumReasons(rows),
     principals: countNames(index, 'principal', { sinceMs, untilMs }),
@@ -71,6 +87,31 @@ export function readOverview(
     tools: countNames(index, 'tool', { sinceMs, untilMs }, top),
     servers: countServers(index, { sinceMs, untilMs }),
   }
+}
+
+const readSpared = createRowReader<SparedQuestions>({
+  quiet: NUMBER,
+  box: NUMBER,
+  standing: NUMBER,
+})
+
+function countSpared(index: DatabaseSync, { sinceMs, untilMs }: TimeRange): SparedQuestions {
+  const [first, end] = [Math.ceil(sinceMs), Math.ceil(untilMs)]
+  const answered = index
+    .prepare(
+      `SELECT count(*) FILTER (WHERE detail ->> 'why' <> 'box') AS quiet,
+        count(*) FILTER (WHERE detail ->> 'why' = 'box') AS box
+        FROM words JOIN events ON name = id WHERE text = '${QUIET_EVENT}' AND at >= ? AND at < ?`,
+    )
+    .get(first, end)
+  const row = index
+    .prepare(
+      `SELECT count(*) AS n FROM words w JOIN calls c ON c.code = w.id AND c.code <> ${USUAL_WORDS.code}
+        JOIN words a ON a.id = c.approval
+        WHERE w.text = 'APPROVED' AND at >= ? AND at < ? AND a.text LIKE '%${STANDING_END}'`,
+    )
+    .get(first, end)
+  return readSpared({ ...answered, standing: row?.n })
 }
 
 function findFirst(index: DatabaseSync): number | null {
@@ -127,18 +168,18 @@ function toNames(rows: readonly NamedRow[]): CountedName[] {
 function countWords(column: CountedColumn, { sinceMs, untilMs }: TimeRange): string {
   const [first, end] = [Math.ceil(sinceMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)]
   const calls = (from: number, to: number) =>
-    `SELECT ${column} AS word, action, code, 1 AS n FROM calls
-      WHERE at >= ${from} AND at < ${to} ${column === 'agent' ? `AND +agent <> ${USUAL_WORDS.agent}` : ''}`
+    `SELECT ${column} AS word, became, code, 1 AS n FROM calls
+      WHERE at >= ${from} AND at < ${to} AND ${IS_COUNTED} ${column === 'agent' ? `AND +agent <> ${USUAL_WORDS.agent}` : ''}`
   const parts =
     first >= end
       ? [calls(sinceMs, untilMs)]
       : [
           calls(sinceMs, first * HOUR_MS),
-          `SELECT word, action, code, n FROM hours
+          `SELECT word, became, code, n FROM hours
             WHERE kind = ${COUNTED_KINDS[column]} AND hour >= ${first} AND hour < ${end}`,
           calls(end * HOUR_MS, untilMs),
         ]
-  return `SELECT word, action, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3`
+  return `SELECT word, became, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3`
 }
 
 /** The most frequent, by outcome. */
@@ -155,7 +196,7 @@ function countNames(
         (SELECT word, w.text AS name, sum(n) AS calls FROM counted JOIN words w ON w.id = word
           GROUP BY 1 ORDER BY calls DESC, name LIMIT ${top})
       SELECT name, a.text AS action, c.text AS code, n FROM top JOIN counted USING (word)
-        JOIN words a ON a.id = action JOIN words c ON c.id = code ORDER BY calls DESC, name`,
+        JOIN words a ON a.id = became JOIN words c ON c.id = code ORDER BY calls DESC, name`,
     )
     .all()
   return toNames(rows.map(readNamed))
@@ -167,7 +208,7 @@ function countServers(index: DatabaseSync, range: TimeRange): CountedName[] {
     .prepare(
       `SELECT substr(w.text, 1, instr(w.text, '/') - 1) AS name, a.text AS action, c.text AS code,
         sum(n) AS n FROM (${countWords('tool', range)}) JOIN words w ON w.id = word
-        JOIN words a ON a.id = action JOIN words c ON c.id = code GROUP BY 1, 2, 3`,
+        JOIN words a ON a.id = became JOIN words c ON c.id = code GROUP BY 1, 2, 3`,
     )
     .all()
   return toNames(rows.map(readNamed))

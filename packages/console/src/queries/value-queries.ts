@@ -2,6 +2,7 @@
 // path in parts, so that other questions are answered in between.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { IS_COUNTED } from '@sluice/ledger/query/call-counts'
 import {
   type CallSelection,
   type CallWithOutcome,
@@ -84,10 +85,7 @@ export function* readByValue(
 const NO_CALLS = { calls: 0, sum: 0, allowed: 0, allowedSum: 0, min: 0, max: 0 }
 export const SUMMED_BY = ['caller', 'approver'] as const
 
-/**
- * Of the numbers that matching calls have at one path; sums are double precision. `allowed`: a call that
- * waited is there once when it was held and once when it was made.
- */
+/** Of the numbers that matching calls have at one path; sums are double precision. */
 export type RecordedSum = Readonly<typeof NO_CALLS> & {
   /** The largest sum of allowed calls first; absent unless asked for. A call with two approvers counts for both. */
   readonly groups?: readonly SumOfName[]
@@ -116,7 +114,7 @@ const readPart = createRowReader<typeof NO_CALLS>({
   max: withDefault(NUMBER, 0),
 })
 
-const IS_ALLOWED = `calls.action = ${USUAL_WORDS.action}`
+const IS_ALLOWED = `calls.became = ${USUAL_WORDS.action}`
 
 /** Of the numbers at `query.sort`. */
 export function* readSum(
@@ -140,7 +138,7 @@ export function* readSum(
           `${found} SELECT count(*) AS calls, sum(value) AS sum, min(value) AS min, max(value) AS max,
             count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
             total(value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
-            FROM ${from} ${where} AND judged.value < ''`,
+            FROM ${from} ${where} AND judged.value < '' AND calls.${IS_COUNTED}`,
         )
         .get(...values)
       const part = readPart(row ?? {})
@@ -182,7 +180,7 @@ function sumBy(
   return `${found} SELECT ${name} AS name, count(*) AS calls, sum(judged.value) AS sum,
     count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
     total(judged.value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
-    FROM ${from} ${joined} ${where} AND judged.value < '' GROUP BY 1`
+    FROM ${from} ${joined} ${where} AND judged.value < '' AND calls.${IS_COUNTED} GROUP BY 1`
 }
 
 function addGroups(groups: Map<string, SumOfName>, rows: readonly SumOfName[]): void {

@@ -27,10 +27,10 @@ export function exportCalls(
   return { text, next: next === null ? null : { seq: next + 1, open: [], columns } }
 }
 
-function toLine({ record, outcome }: CallWithOutcome, columns: readonly string[]): string {
+function toLine({ record, outcome, became }: CallWithOutcome, columns: readonly string[]): string {
   const { seq, atMs, principal, agent, session, server, name, decision } = record
   const values = new Map(listIndexedValues(record.judged))
-  const label = toOutcomeLabel(decision.action, decision.code)
+  const label = toOutcomeLabel(became, decision.code)
   const cells = [
     seq,
     formatTime(atMs),

@@ -1,11 +1,13 @@
 // Counts of calls in the query index, so that figures over weeks do not read every call: by minute and
-// decision, and by hour, name and decision. Written in the transaction that adds the calls. A decision is stored as action
-// and code: records/outcome-label.ts says what people call it.
+// decision, and by hour, name and decision. Written in the transaction that adds the calls. A decision is stored as the action
+// that it became and its code: records/outcome-label.ts says what people call it.
 
 import { USUAL_WORDS } from '../records/files.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
+/** A held call that was made again is counted with its last record, as SQL over `calls`. */
+export const IS_COUNTED = `became <> ${USUAL_WORDS.madeAgain}`
 /** Columns of `calls` that are counted by hour, and their number in `hours`. */
 export const COUNTED_KINDS = { principal: 1, agent: 2, tool: 3 } as const
 export type CountedColumn = keyof typeof COUNTED_KINDS
@@ -15,20 +17,23 @@ const ADD = 'ON CONFLICT DO UPDATE SET n = n + excluded.n'
 export const COUNT_STATEMENTS = {
   minute: `INSERT INTO minutes VALUES (?, ?, ?, ?) ${ADD}`,
   hour: `INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?) ${ADD}`,
+  emptyMinute: 'DELETE FROM minutes WHERE minute = ? AND became = ? AND code = ? AND n = 0',
+  emptyHour:
+    'DELETE FROM hours WHERE kind = ? AND hour = ? AND word = ? AND became = ? AND code = ? AND n = 0',
 } as const
 
 /** The rows of `minutes` as the calls have them, `sign` before each count. */
 function minutesOfCalls(where: string, sign: string): string {
-  return `SELECT at / ${MINUTE_MS} AS minute, action, code, ${sign}count(*) AS n FROM calls
-    WHERE ${where} GROUP BY 1, 2, 3`
+  return `SELECT at / ${MINUTE_MS} AS minute, became, code, ${sign}count(*) AS n FROM calls
+    WHERE ${where} AND ${IS_COUNTED} GROUP BY 1, 2, 3`
 }
 
 /** The rows of `hours`, a query for each kind. */
 function hoursOfCalls(where: string, sign: string): string[] {
   return Object.entries(COUNTED_KINDS).map(([column, kind]) => {
     const counted = column === 'agent' ? `AND agent <> ${USUAL_WORDS.agent}` : ''
-    return `SELECT ${kind} AS kind, at / ${HOUR_MS} AS hour, ${column} AS word, action, code,
-      ${sign}count(*) AS n FROM calls WHERE ${where} ${counted} GROUP BY 2, 3, 4, 5`
+    return `SELECT ${kind} AS kind, at / ${HOUR_MS} AS hour, ${column} AS word, became, code,
+      ${sign}count(*) AS n FROM calls WHERE ${where} ${counted} AND ${IS_COUNTED} GROUP BY 2, 3, 4, 5`
   })
 }
 
@@ -47,12 +52,11 @@ export function uncountUpTo(seq: number): string {
 }
 
 /** Places of columns in a row of `calls`. */
-const PLACES = { at: 1, principal: 2, agent: 3, tool: 8, action: 10, code: 11 } as const
+const PLACES = { at: 1, principal: 2, agent: 3, tool: 8, code: 11, became: 17 } as const
 
-interface CountWriter {
-  readonly minute: { run(...values: number[]): unknown }
-  readonly hour: { run(...values: number[]): unknown }
-}
+type CountWriter = Readonly<
+  Record<keyof typeof COUNT_STATEMENTS, { run(...values: number[]): unknown }>
+>
 
 interface CallCount {
   n: number
@@ -72,9 +76,12 @@ export class CountedCalls {
   /** Counts by action and code. */
   readonly #decisions = new Map<number, Map<number, DecisionCounts>>()
 
-  add(row: readonly unknown[]): void {
-    const at = Number(row[PLACES.at])
-    const { minutes, hours } = this.#find(Number(row[PLACES.action]), Number(row[PLACES.code]))
+  /** `by`: -1 takes back what was counted. */
+  add(row: readonly unknown[], by = 1): void {
+    const [at, became] = [Number(row[PLACES.at]), Number(row[PLACES.became])]
+    if (became === USUAL_WORDS.madeAgain) return
+    const { minutes, hours } = this.#find(became, Number(row[PLACES.code]))
+    const count = (table: CountTable, key: number) => addTo(table, key, by)
     count(minutes, Math.floor(at / MINUTE_MS))
     const hour = Math.floor(at / HOUR_MS)
     let names = hours.get(hour)
@@ -105,11 +112,18 @@ export class CountedCalls {
   flush(to: CountWriter): void {
     for (const [action, codes] of this.#decisions)
       for (const [code, { minutes, hours }] of codes) {
-        for (const [minute, { n }] of minutes) to.minute.run(minute, action, code, n)
+        for (const [minute, { n }] of minutes) {
+          if (n === 0) continue
+          to.minute.run(minute, action, code, n)
+          if (n < 0) to.emptyMinute.run(minute, action, code)
+        }
         for (const [hour, names] of hours)
           for (const [column, kind] of Object.entries(COUNTED_KINDS))
-            for (const [word, { n }] of names[column as CountedColumn])
+            for (const [word, { n }] of names[column as CountedColumn]) {
+              if (n === 0) continue
               to.hour.run(kind, hour, word, action, code, n)
+              if (n < 0) to.emptyHour.run(kind, hour, word, action, code)
+            }
       }
     this.clear()
   }
@@ -119,8 +133,8 @@ export class CountedCalls {
   }
 }
 
-function count(table: CountTable, key: number): void {
+function addTo(table: CountTable, key: number, by: number): void {
   const known = table.get(key)
-  if (known === undefined) table.set(key, { n: 1 })
-  else known.n++
+  if (known === undefined) table.set(key, { n: by })
+  else known.n += by
 }

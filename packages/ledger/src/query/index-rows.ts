@@ -48,6 +48,7 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
       shadowText(decision.shadow),
       record.parent ?? '',
       record.approval ?? '',
+      action,
     ],
     after: [record.unknown === true ? 1 : 0],
     values: [...listIndexedValues(record.judged), ...listCallTags(decision)],

@@ -3,6 +3,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import type { Action } from '@sluice/policy/calls/actions'
 import { ExactNumber } from '@sluice/policy/values/json'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -10,13 +11,17 @@ import { runs } from '../../../../test/support/runs.ts'
 import { openLedgerReadOnly } from '../chain/read.ts'
 import { allowed, decisionEntry, denied } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
-import { OUTCOME_LABELS } from '../records/outcome-label.ts'
+import { RECORD_LABELS } from '../records/outcome-label.ts'
 import { freshDirectory, freshDirectoryForAll } from '../samples.test-support.ts'
+import { IS_COUNTED } from './call-counts.ts'
 import { type Query, queryLedger } from './query.ts'
 import { RecordIndex } from './record-index.ts'
 
 const START = 1_800_000_000_000
 const CALLS = 300
+/** Calls that count, and those that the counts by minute and by hour have. */
+const COUNTED = `SELECT (SELECT count(*) FROM calls WHERE ${IS_COUNTED}) AS calls,
+  (SELECT sum(n) FROM minutes) AS minutes, (SELECT sum(n) FROM hours WHERE kind = 1) AS hours`
 
 /** Calls of three principals on several tools; every fifth is denied, every seventh stays open. */
 async function fill(directory: string, from = 0, to = CALLS): Promise<void> {
@@ -25,11 +30,21 @@ async function fill(directory: string, from = 0, to = CALLS): Promise<void> {
     const group = Array.from({ length: 10 }, (_, k) => append(ledger, n + k))
     await Promise.all(group)
     await ledger.event({ atMs: START + n, name: 'policy', detail: { digest: 'x' } })
+    if (n % 40 === 20)
+      await ledger.event({
+        atMs: START + n,
+        name: n % 80 === 20 ? 'approval-denied' : 'approval-approved',
+        detail: { request: `held-${(n / 10) % 4}`, by: 'dora' },
+      })
   }
   ledger.close()
 }
 
-function refusal(n: number): typeof denied {
+/** Of some requests a later call is the same again, of some a person refuses the last. */
+const isHeldHere = (n: number) => n % 25 === 5
+
+function refusal(n: number): Omit<typeof denied, 'action'> & { readonly action: Action } {
+  if (isHeldHere(n)) return { ...denied, action: 'require_approval', code: 'APPROVAL_PENDING' }
   if (n % 15 === 0) return { ...denied, code: 'RATE_LIMITED' }
   return n % 20 === 0 ? { ...denied, code: 'APPROVAL_REFUSED' } : denied
 }
@@ -42,6 +57,9 @@ async function append(ledger: Ledger, n: number): Promise<void> {
     session: `session-${n % 4}`,
     ...(n % 9 === 1 ? { parent: `call-${n - 1}` } : {}),
     ...(n % 10 === 0 ? { approval: `request-${n % 20}` } : {}),
+    ...(isHeldHere(n) || n % 31 === 0
+      ? { approval: `held-${n % 5 === 0 ? (n / 5) % 4 : n % 4}` }
+      : {}),
     server: ['stripe', 'github'][n % 2] as string,
     name: `tool_${n % 6}`,
     judged:
@@ -101,6 +119,26 @@ describe('queries', () => {
       ])
   })
 
+  test('a held call is one call: the last record counts, also after a verdict that nobody came back for', () => {
+    const { calls } = queryLedger(database, { action: 'require_approval', limit: 1_000 }, index)
+    const words = new Set(calls.map(({ became }) => became))
+    expect([...words].sort()).toEqual(['deny', 'made again', 'require_approval'])
+    const denied = queryLedger(database, { where: 'approver:dora', word: 'deny' }, index).calls
+    expect(denied.map(({ record }) => record.approval)).toEqual(['held-2'])
+    expect(index.findDenier('held-2')).toBe('dora')
+    const counts = index.database.prepare(COUNTED).get() ?? {}
+    expect([counts.minutes, counts.hours]).toEqual([counts.calls, counts.calls])
+    for (const { record, became } of calls.filter(({ became }) => became === 'made again')) {
+      const same = queryLedger(
+        database,
+        { approval: record.approval ?? '', order: 'oldest' },
+        index,
+      )
+      expect([became, same.calls.at(-1)?.became]).not.toContain(undefined)
+      expect(same.calls.some((later) => later.record.seq > record.seq)).toBe(true)
+    }
+  })
+
   test('a refusal has no outcome, nor does a call that was open at the end', () => {
     const { calls } = queryLedger(database, { code: 'DENIED', limit: 2 }, index)
     expect(calls.map(({ record, outcome }) => [record.kind, outcome])).toEqual([
@@ -132,7 +170,7 @@ describe('queries', () => {
       sinceMs: maybe(fc.integer({ min: -10, max: CALLS }).map((n) => START + n * 1_000)),
       untilMs: maybe(fc.integer({ min: -10, max: CALLS }).map((n) => START + n * 1_000)),
       text: maybe(fc.constantFrom('BEN', 'tool_3', 'Session-1', 'hub/', 'nothing', 'denied')),
-      word: maybe(fc.constantFrom(...OUTCOME_LABELS)),
+      word: maybe(fc.constantFrom(...RECORD_LABELS)),
       where: maybe(
         fc.constantFrom('args.amount > 20', 'args.amount <= 9.5; args.to = t1', 'args.to = t2'),
       ),

@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isObject } from '@sluice/policy/values/json'
 import { recordReader, recordsBackwards, recordsFrom } from '../chain/read.ts'
 import { USUAL_WORDS } from '../records/files.ts'
+import { HeldCalls, isHeld, MADE_AGAIN } from '../records/held-calls.ts'
 import { QUERY_RECORDS_MAX } from '../records/limits.ts'
 import { LIMIT_CODES, type OutcomeLabel, toOutcomeLabel } from '../records/outcome-label.ts'
 import { type DecisionRecord, type OutcomeRecord, QUIET_EVENT } from '../records/record.ts'
@@ -58,6 +59,8 @@ export interface CallWithOutcome {
   readonly record: DecisionRecord
   /** Null for a refusal, and while a call is open. */
   readonly outcome: OutcomeRecord | null
+  /** The action of the decision as later records leave it, see held-calls.ts. */
+  readonly became: string
 }
 
 export interface QueryPage {
@@ -134,7 +137,7 @@ function byArguments(
     const calls = byIndex(ledger, index, page, QUERY_RECORDS_MAX)
     const last = calls.at(QUERY_RECORDS_MAX - 1)
     const some = calls.slice(0, QUERY_RECORDS_MAX)
-    found.push(...some.filter(({ record }) => matches(record, query)))
+    found.push(...some.filter(({ record, became }) => matches(record, query, became)))
     if (found.length > limit) return found.slice(0, limit + 1)
     if (last === undefined || calls.length <= QUERY_RECORDS_MAX) return found
     const { seq } = last.record
@@ -155,7 +158,11 @@ export function readCalls(
     const seq = index.findOutcome(intent)
     return seq === undefined ? null : (read(seq) as OutcomeRecord)
   })
-  return records.map((record, at) => ({ record, outcome: outcomes[at] ?? null }))
+  return records.map((record, at) => {
+    const { action } = record.decision
+    const became = isHeld(record) ? index.findBecame(record.seq) : undefined
+    return { record, outcome: outcomes[at] ?? null, became: became ?? action }
+  })
 }
 
 export interface CallSelection {
@@ -286,13 +293,14 @@ function hasWord(index: DatabaseSync, text: string): boolean {
 
 const LIMITED = `calls.code IN (SELECT id FROM words WHERE text IN ('${LIMIT_CODES.join("', '")}'))`
 const WITH_ACTION = (...actions: string[]) =>
-  `calls.action IN (SELECT id FROM words WHERE text IN ('${actions.join("', '")}'))`
+  `calls.became IN (SELECT id FROM words WHERE text IN ('${actions.join("', '")}'))`
 /** The labels of `toOutcomeLabel` as SQL. */
 const WITH_LABEL: Readonly<Record<OutcomeLabel, string>> = {
   limited: LIMITED,
   ask: `NOT ${LIMITED} AND ${WITH_ACTION('require_approval')}`,
-  deny: `NOT ${LIMITED} AND NOT ${WITH_ACTION('allow', 'hide', 'require_approval')}`,
-  allow: `NOT ${LIMITED} AND calls.action = ${USUAL_WORDS.action}`,
+  deny: `NOT ${LIMITED} AND NOT ${WITH_ACTION('allow', 'hide', 'require_approval', MADE_AGAIN)}`,
+  allow: `NOT ${LIMITED} AND calls.became = ${USUAL_WORDS.action}`,
+  again: `NOT ${LIMITED} AND ${WITH_ACTION(MADE_AGAIN)}`,
   hide: `NOT ${LIMITED} AND ${WITH_ACTION('hide')}`,
 }
 
@@ -328,14 +336,16 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithO
   if (query.order === 'oldest') return byReadingForwards(ledger, { query, quiet, limit })
   const outcomes = new Map<number, OutcomeRecord>()
   const calls: CallWithOutcome[] = []
+  const held = new HeldCalls()
   for (const record of recordsBackwards(ledger)) {
     if (record.seq <= (query.after ?? 0)) break
+    const became = held.take(record)
     if (record.kind === 'outcome') outcomes.set(record.intent, record)
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
     const outcome = outcomes.get(record.seq) ?? null
     outcomes.delete(record.seq)
-    if (quiet?.has(record.seq) === false || !matches(record, query)) continue
-    calls.push({ record, outcome })
+    if (quiet?.has(record.seq) === false || !matches(record, query, became)) continue
+    calls.push({ record, outcome, became })
     if (calls.length > limit) break
   }
   return calls
@@ -347,6 +357,9 @@ function byReadingForwards(
   { query, quiet, limit }: { query: Query; quiet: Set<unknown> | undefined; limit: number },
 ): CallWithOutcome[] {
   const calls = new Map<number, CallWithOutcome>()
+  const held = new HeldCalls()
+  const became = new Map<number, string>()
+  for (const record of recordsBackwards(ledger)) became.set(record.seq, held.take(record))
   let open = 0
   for (const record of recordsFrom(ledger, (query.after ?? 0) + 1)) {
     if (record.kind === 'outcome') {
@@ -358,9 +371,10 @@ function byReadingForwards(
       record.kind !== 'event' &&
       calls.size <= limit &&
       quiet?.has(record.seq) !== false &&
-      matches(record, query)
+      matches(record, query, became.get(record.seq))
     ) {
-      calls.set(record.seq, { record, outcome: null })
+      const { action } = record.decision
+      calls.set(record.seq, { record, outcome: null, became: became.get(record.seq) ?? action })
       if (record.kind === 'intent') open++
     }
     if (calls.size > limit && open === 0) break
@@ -368,7 +382,12 @@ function byReadingForwards(
   return [...calls.values()]
 }
 
-export function matches(record: DecisionRecord, query: Query): boolean {
+/** `became`: its action as later records leave it. */
+export function matches(
+  record: DecisionRecord,
+  query: Query,
+  became: string = record.decision.action,
+): boolean {
   const columns = {
     principal: record.principal.id,
     agent: record.agent ?? '',
@@ -387,7 +406,7 @@ export function matches(record: DecisionRecord, query: Query): boolean {
     record.atMs <= (query.untilMs ?? Number.MAX_SAFE_INTEGER) &&
     record.seq < (query.before ?? Number.MAX_SAFE_INTEGER) &&
     record.seq > (query.after ?? 0) &&
-    (query.word === undefined || query.word === toOutcomeLabel(columns.action, columns.code)) &&
+    (query.word === undefined || query.word === toOutcomeLabel(became, columns.code)) &&
     query.argsDigests?.includes(record.argsDigest ?? '') !== false &&
     (query.text === undefined || hasText(record, toAsciiLower(query.text))) &&
     (query.where === undefined ||

@@ -83,7 +83,7 @@ describe('F10: a changed index', () => {
     ['an event changed', "UPDATE events SET detail = '{}'"],
     [
       'rows invented',
-      'INSERT INTO calls SELECT seq + 1000, at, principal, agent, session, server, method, name, tool, category, action, code, rule, reason, shadow, parent, approval, unknown FROM calls LIMIT 3',
+      'INSERT INTO calls SELECT seq + 1000, at, principal, agent, session, server, method, name, tool, category, action, code, rule, reason, shadow, parent, approval, became, unknown FROM calls LIMIT 3',
     ],
     [
       'an outcome invented',

@@ -11,6 +11,7 @@ import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
+import { findHeldCallChange, isHeld } from '../records/held-calls.ts'
 import {
   DROPPED_PER_INDEXED,
   INDEXED_AT_ONCE_MAX,
@@ -28,7 +29,12 @@ import { toIndexRow } from './index-rows.ts'
 import { PATHS } from './sql-views.ts'
 
 const STATEMENTS = {
-  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  hold: 'INSERT OR REPLACE INTO held VALUES (?, ?)',
+  held: 'SELECT calls.* FROM held JOIN calls USING (seq) WHERE held.approval = ?',
+  letGo: 'DELETE FROM held WHERE approval = ?',
+  deny: 'INSERT OR REPLACE INTO denials VALUES (?, ?, ?)',
+  became: 'UPDATE calls SET became = ? WHERE seq = ?',
   judged: 'INSERT OR IGNORE INTO judged VALUES (?, ?, ?)',
   outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
   events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
@@ -41,7 +47,7 @@ const STATEMENTS = {
 const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
   UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
 
-const FORGET_WORDS = `DELETE FROM minutes; DELETE FROM hours; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`
+const FORGET_WORDS = `DELETE FROM minutes; DELETE FROM hours; DELETE FROM words WHERE id > ${USUAL_WORDS.madeAgain}`
 
 export class RecordIndex {
   readonly database: DatabaseSync
@@ -79,6 +85,26 @@ export class RecordIndex {
   /** The last record that is indexed. */
   get through(): number {
     return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
+  }
+
+  #tagDenier(seq: number, by: string): void {
+    this.#statements.judged.run(this.#intern(`approver:${by}`), seq, 'true')
+  }
+
+  /** Who denied a request for approval; empty if nobody did. */
+  findDenier(approval: string): string {
+    const row = this.database
+      .prepare('SELECT by FROM words JOIN denials ON approval = id WHERE text = ?')
+      .get(approval)
+    return String(row?.by ?? '')
+  }
+
+  /** The action of a call as later records leave it; undefined if it is not indexed. */
+  findBecame(seq: number): string | undefined {
+    const row = this.database
+      .prepare('SELECT text FROM calls JOIN words ON id = became WHERE seq = ?')
+      .get(seq)
+    return row && String(row.text)
   }
 
   /** The number of a call's outcome, if it is indexed. */
@@ -156,7 +182,8 @@ export class RecordIndex {
     this.#since = base.seq
     this.#words.clear()
     this.database.exec(
-      `DELETE FROM calls; DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events;
+      `DELETE FROM calls; DELETE FROM held; DELETE FROM denials;
+      DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events;
       DELETE FROM through; ${FORGET_WORDS}`,
     )
     return base.seq
@@ -186,7 +213,8 @@ export class RecordIndex {
     const through = Math.min(this.#dropUntil, first + most - 1)
     this.database.exec(uncountUpTo(through))
     this.database.exec(
-      `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
+      `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM held WHERE seq <= ${through};
+      DELETE FROM denials WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
       ${PATHS} DELETE FROM judged WHERE path IN (SELECT path FROM paths) AND seq <= ${through};
       DELETE FROM events WHERE seq <= ${through}`,
     )
@@ -202,12 +230,40 @@ export class RecordIndex {
   }
 
   #add(record: LedgerRecord): void {
+    this.#changeHeld(record)
     const { table, before, words, after, values: judged = [] } = toIndexRow(record)
     const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
     this.#statements[table].run(...values)
     const call = record.kind === 'outcome' ? record.intent : record.seq
     for (const [path, value] of judged) this.#statements.judged.run(this.#intern(path), call, value)
     if (table === 'calls') this.#counts.add(values)
+  }
+
+  /** A call that was held before has become what this record says. */
+  #changeHeld(record: LedgerRecord): void {
+    const change = findHeldCallChange(record)
+    if (change === undefined) return
+    const approval = this.#intern(change.approval)
+    const held = this.#statements.held.get(approval)
+    if (held !== undefined) {
+      const became = this.#intern(change.became)
+      this.#counts.add(Object.values(held), -1)
+      this.#counts.add(Object.values({ ...held, became }))
+      this.#statements.became.run(became, Number(held.seq))
+    }
+    if (record.kind === 'outcome') return
+    if (record.kind === 'event') {
+      const { by = '' } = change
+      if (by === '') return
+      this.#statements.deny.run(approval, record.seq, by)
+      if (held !== undefined) this.#tagDenier(Number(held.seq), by)
+      return
+    }
+    // Whoever denied a call that waited is in the event before its record.
+    const by = record.decision.code === 'APPROVAL_DENIED' ? this.findDenier(change.approval) : ''
+    if (by !== '') this.#tagDenier(record.seq, by)
+    if (isHeld(record)) this.#statements.hold.run(approval, record.seq)
+    else if (held !== undefined) this.#statements.letGo.run(approval)
   }
 
   #intern(text: string): number {

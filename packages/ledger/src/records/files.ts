@@ -4,6 +4,7 @@
 // all gates that share a store, for the console.
 
 import type { OpenOptions } from '../store/sqlite/open.ts'
+import { MADE_AGAIN } from './held-calls.ts'
 
 /**
  * `seq` is that of the block's first record, `at` the latest time in it, `open` the first record
@@ -48,7 +49,9 @@ const MERGED = `
  * Texts are stored once and referenced by number; `through` is the last indexed record, and its `since` the record
  * after which the index begins, or null while it is emptied to be built again. Most calls
  * are allowed and have no agent, no shadow decision, no program that made them and no approval, so an index on those values would cost much and find nothing.
- * `minutes` and `hours` count calls, see query/call-counts.ts.
+ * `minutes` and `hours` count calls, see query/call-counts.ts. `became` is the action of a call as later records leave it,
+ * and `held` has the last record of each request for approval that is about a held call, see held-calls.ts. `denials`: who
+ * denied a request, as the event says.
  * `tool` is server and name together. `judged` has the values of arguments that rules read, and tags of a call, see records/recorded-values.ts.
  */
 export const USUAL_WORDS = {
@@ -58,10 +61,12 @@ export const USUAL_WORDS = {
   shadow: 3,
   parent: 3,
   approval: 3,
+  /** The last of them: a held call of which a later record counts, see held-calls.ts. */
+  madeAgain: 4,
 } as const
 export const INDEX_SCHEMA = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
-  INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, '');
+  INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, ''), (4, '${MADE_AGAIN}');
   CREATE TABLE calls (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
@@ -80,12 +85,15 @@ export const INDEX_SCHEMA = `
     shadow INTEGER NOT NULL,
     parent INTEGER NOT NULL,
     approval INTEGER NOT NULL,
+    became INTEGER NOT NULL,
     unknown INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE held (approval INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+  CREATE TABLE denials (approval INTEGER PRIMARY KEY, seq INTEGER NOT NULL, by TEXT NOT NULL) STRICT;
   CREATE INDEX calls_at ON calls (at);
   CREATE INDEX calls_principal ON calls (principal);
   CREATE INDEX calls_agent ON calls (agent) WHERE agent <> 3;
-  CREATE INDEX calls_session ON calls (session);
+  CREATE INDEX calls_session ON calls (session, became);
   CREATE INDEX calls_server ON calls (server);
   CREATE INDEX calls_tool ON calls (tool);
   CREATE INDEX calls_action ON calls (action) WHERE action <> 1;
@@ -117,19 +125,19 @@ export const INDEX_SCHEMA = `
   CREATE INDEX events_name ON events (name);
   CREATE TABLE minutes (
     minute INTEGER NOT NULL,
-    action INTEGER NOT NULL,
+    became INTEGER NOT NULL,
     code INTEGER NOT NULL,
     n INTEGER NOT NULL,
-    PRIMARY KEY (minute, action, code)
+    PRIMARY KEY (minute, became, code)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE hours (
     kind INTEGER NOT NULL,
     hour INTEGER NOT NULL,
     word INTEGER NOT NULL,
-    action INTEGER NOT NULL,
+    became INTEGER NOT NULL,
     code INTEGER NOT NULL,
     n INTEGER NOT NULL,
-    PRIMARY KEY (kind, hour, word, action, code)
+    PRIMARY KEY (kind, hour, word, became, code)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE through (
     id INTEGER PRIMARY KEY,
@@ -141,6 +149,8 @@ export const INDEX_SCHEMA = `
 const INDEX_ANEW = [
   'words',
   'calls',
+  'held',
+  'denials',
   'judged',
   'outcomes',
   'events',
@@ -163,7 +173,7 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = [...Array(12).fill(''), INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = [...Array(13).fill(''), INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

@@ -50,13 +50,13 @@ export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportSc
   }
 }
 
-const REFUSED = `c.action <> ${USUAL_WORDS.action}`
+const REFUSED = `c.became <> ${USUAL_WORDS.action}`
 
 function sumTotals(source: Source): Totals {
   const approvalWord = source.findWord('require_approval')
   const [rate, spend] = [source.findWord('RATE_LIMITED'), source.findWord('SPEND_LIMITED')]
   const [calls] = source.all(`SELECT count(*) AS calls, sum(${REFUSED}) AS refused,
-    sum(c.action = ${approvalWord}) AS held, sum(c.code IN (${rate}, ${spend})) AS limited
+    sum(c.became = ${approvalWord}) AS held, sum(c.code IN (${rate}, ${spend})) AS limited
     FROM calls c WHERE ${source.span}`)
   const outcomes = new Map(
     source
@@ -85,7 +85,7 @@ function listSpans(source: Source): Span[] {
   const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
   const approvalWord = source.findWord('require_approval')
   const rows = source.all(`SELECT (c.at - ${sinceMs}) / ${widthMs} AS span, count(*) AS calls,
-    sum(${REFUSED}) AS refused, sum(c.action = ${approvalWord}) AS held
+    sum(${REFUSED}) AS refused, sum(c.became = ${approvalWord}) AS held
     FROM calls c WHERE ${source.span} GROUP BY 1`)
   const bySpan = new Map(rows.map((row) => [Number(row.span), row]))
   return Array.from({ length: SPANS }, (_, at) => {

@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/values/json'
+import { IS_COUNTED } from '../query/call-counts.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
 
 /** The calls that a report covers: all of a time range, or those of one caller or agent. */
@@ -44,7 +45,7 @@ export class Source {
       const name = scope[column]
       return name === undefined ? [] : [` AND c.${column} = ${this.findWord(name)}`]
     })
-    this.span = `c.seq BETWEEN ${low} AND ${high} AND +c.at BETWEEN ${sinceMs} AND ${untilMs}${callers.join('')}`
+    this.span = `c.seq BETWEEN ${low} AND ${high} AND +c.at BETWEEN ${sinceMs} AND ${untilMs} AND c.${IS_COUNTED}${callers.join('')}`
   }
 
   /** Whether an event is about the caller of the report; every event is about all of them. */

@@ -32,7 +32,7 @@ export function CallList({ calls, onOpen, verdicts }: CallListProps): JSX.Elemen
             {call.labels.length > 0 && <span className="tag high">{call.labels.join(', ')}</span>}
             <TextLine
               text={
-                call.word === 'ask'
+                call.code === 'APPROVAL_PENDING'
                   ? (verdicts?.get(call.approval ?? '') ?? '')
                   : call.word === 'allow' && call.code !== 'APPROVED'
                     ? ''

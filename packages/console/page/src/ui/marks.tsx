@@ -16,6 +16,7 @@ const LABELS: Readonly<Record<OutcomeLabel, string>> = {
   deny: 'Deny',
   hide: 'Hide',
   limited: 'Limited',
+  again: 'Asked',
 }
 
 /** For fields that filter by it. */
@@ -34,9 +35,10 @@ interface OutcomeBadgeProps {
 }
 
 export function OutcomeBadge({ word, says, bare = false }: OutcomeBadgeProps): JSX.Element {
+  const look = word === 'again' ? 'ask' : word
   return (
-    <span className={`mark ${word}${bare ? ' bare' : ''}`}>
-      <Icon name={word} size={12} />
+    <span className={`mark ${look}${bare ? ' bare' : ''}`}>
+      <Icon name={look} size={12} />
       {says ?? LABELS[word]}
     </span>
   )

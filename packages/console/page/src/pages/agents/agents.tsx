@@ -72,7 +72,7 @@ function listColumns(now: number): DataColumn<ListedAgentView>[] {
     { head: 'State', cell: ({ state }) => <State state={state} /> },
     { head: 'Last activity', className: 'muted', cell: ({ lastMs }) => ago(lastMs, now) },
     { head: 'Turns', className: 'right num', cell: ({ turns }) => count(turns) },
-    { head: 'Tokens', className: 'right num', cell: ({ tokens }) => short(tokens) },
+    { head: 'Model tokens', className: 'right num', cell: ({ tokens }) => short(tokens) },
     { head: 'Cost', className: 'right num', cell: ({ cost }) => cost?.toFixed(2) },
     { head: 'Owner', cell: ({ owner }) => <TextLine text={owner} /> },
     { head: 'Model', className: 'muted', cell: ({ model }) => <TextLine text={model} /> },

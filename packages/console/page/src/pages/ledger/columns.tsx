@@ -182,12 +182,12 @@ export function listColumns(
 /** Who approved it, by the name of its column. */
 const APPROVER: CallColumn = {
   key: 'approver',
-  head: 'Approved by',
+  head: 'Decided by',
   width: 'minmax(80px, 0.6fr)',
-  cell: ({ approvers, approval }) =>
-    approvers.length > 0 && (
+  cell: ({ approvers, deniedBy, approval }) =>
+    (approvers.length > 0 || deniedBy !== undefined) && (
       <Link to={pathTo('approvals', approval ?? '')} className="cut">
-        <TextLine text={approvers.join(', ')} />
+        <TextLine text={deniedBy ?? approvers.join(', ')} />
       </Link>
     ),
 }

@@ -194,7 +194,7 @@ function useValueColumns(shown: readonly string[]): MenuEntry[] {
     setQuery({ columns: (others.length < shown.length ? others : [...shown, path]).join(' ') })
   }
   return [APPROVED_BY, ...(value?.names ?? [])].map((name) => ({
-    says: name === APPROVED_BY ? 'approved by' : name.replace(/^args\./, ''),
+    says: name === APPROVED_BY ? 'decided by' : name.replace(/^args\./, ''),
     isOn: shown.includes(name),
     onPress: () => choose(name),
   }))
@@ -228,7 +228,6 @@ function Sums({
       <div className="row">
         <p role="status">
           {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')}{' '}
-          {/* A held call and the same call when it is approved are two: what passed is what counts. */}
           {allowed < calls ? amount(sum) : <b>{amount(sum)}</b>}, from {amount(min)} to{' '}
           {amount(max)}
           {allowed < calls && (
@@ -246,7 +245,7 @@ function Sums({
           keyOf={({ name }) => name}
           columns={[
             {
-              head: by === 'caller' ? 'Caller' : 'Approved by',
+              head: by === 'caller' ? 'Caller' : 'Decided by',
               cell: ({ name }) => <UntrustedText text={name} />,
             },
             { head: 'Calls', className: 'right num', cell: (one) => count(one.calls) },

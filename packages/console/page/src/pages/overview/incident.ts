@@ -41,7 +41,9 @@ export function listVerdicts(
   const verdicts = new Map<string, string>()
   for (const { approval, word, code, approvers } of calls) {
     if (approval === undefined) continue
-    if (word === 'ask') verdicts.set(approval, 'was held, and is decided or over')
+    if (word === 'ask' || word === 'again') verdicts.set(approval, 'was held')
+    else if (code === 'APPROVAL_PENDING')
+      verdicts.set(approval, 'denied, or nobody decided in time')
     else if (code === 'APPROVED') verdicts.set(approval, `approved by ${approvers.join(', ')}`)
     else if (code === 'APPROVAL_DENIED') verdicts.set(approval, 'denied')
     else if (code === 'APPROVAL_EXPIRED') verdicts.set(approval, 'expired')

@@ -22,7 +22,7 @@ import { PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { useSection } from '../../ui/section.ts'
 import { GateText } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
-import { count, minute } from '../../ui/words.ts'
+import { count, minute, plural } from '../../ui/words.ts'
 import { Change } from './change.tsx'
 import { Limits } from './limits.tsx'
 import { NeedsYou, States } from './needs-you.tsx'
@@ -87,6 +87,21 @@ function NotReady(): JSX.Element | null {
   )
 }
 
+/** What would have been asked of a person, and was not. */
+function Spared({ spared: { quiet, box, standing } }: Pick<OverviewData, 'spared'>) {
+  const parts = [
+    quiet > 0 && `${count(quiet)} answered for a coding agent`,
+    box > 0 && `${count(box)} run in a box`,
+    standing > 0 && `${count(standing)} by a standing approval`,
+  ].filter(Boolean)
+  return (
+    <span className="muted small num">
+      {plural(quiet + box + standing, 'question')} spared
+      {parts.length > 0 && `: ${parts.join(', ')}`}
+    </span>
+  )
+}
+
 interface FiguresProps {
   readonly data: OverviewData
   readonly period: (typeof PERIODS)[number]
@@ -139,6 +154,7 @@ function Figures({ data, period }: FiguresProps): JSX.Element {
               recordsSinceMs > sinceMs - period.ms &&
               `; records begin ${minute(recordsSinceMs)}`}
           </span>
+          <Spared spared={data.spared} />
         </div>
         <CallPlots
           data={data}

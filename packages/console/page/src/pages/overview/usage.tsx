@@ -16,7 +16,7 @@ export function Usage({ period }: { period: (typeof PERIODS)[number] }): JSX.Ele
   return (
     <>
       <span className="small" title={describeTokens(value, hasBefore ? period.before : '')}>
-        {period.says}: {short(totals.tokens)} tokens{' '}
+        {period.says}: {short(totals.tokens)} model tokens{' '}
         {hasBefore && before.tokens > 0 && <Change now={totals.tokens} before={before.tokens} />}
       </span>
       {hasCost && (

@@ -17,7 +17,7 @@ const COLUMNS: DataColumn<OpenSessionView>[] = [
     cell: ({ principal }) => <UntrustedText text={principal} />,
   },
   { head: 'Calls', className: 'right num', cell: ({ calls }) => count(calls) },
-  { head: 'Tokens', className: 'right num', cell: ({ tokens }) => count(tokens) },
+  { head: 'Answers, est. tokens', className: 'right num', cell: ({ tokens }) => count(tokens) },
   { head: 'Cost', className: 'right num', cell: ({ cost }) => (cost === '0' ? '' : cost) },
   { head: 'Has seen', className: 'small', cell: ({ saw }) => saw.join(', ') },
 ]
