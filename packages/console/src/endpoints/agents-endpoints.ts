@@ -231,6 +231,14 @@ function actEndpoints(running: () => Service): Endpoint[] {
       work: async (agents, { id }, { owner }) =>
         agentView(await agents.resume(owner, id, {}), true),
     }),
+    ownEndpoint(running, 'POST /api/agents/:id/schedule', {
+      input: {
+        schedule: { shape: { kind: 'any' }, doc: 'the other arguments of `wasm_agent_schedule`' },
+      },
+      summary: 'prompt an agent at set times; a schedule of the same name is replaced',
+      work: (agents, { id, schedule }, { owner }) =>
+        callAgentsTool('wasm_agent_schedule', { ...Object(schedule), agentId: id }, agents, owner),
+    }),
     ownEndpoint(running, 'POST /api/agents/:id/unschedule', {
       input: { name: required(text(64), 'of the schedule') },
       summary: 'remove a schedule of an agent',

@@ -111,7 +111,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf }: DataTableProps<R
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {shown.map(({ head, cell, className }) => (
-                <td key={head} className={className}>
+                <td key={head} className={className} data-head={head || undefined}>
                   {cell(row)}
                 </td>
               ))}

@@ -53,6 +53,20 @@ export function TextLine({ text, className = '' }: TextProps): JSX.Element {
   return <bdi className={`cut ${className}`}>{marked(text.slice(0, 300))}</bdi>
 }
 
+/** A name on one line: if it does not fit, its middle is left out. */
+export function NameLine({ text, className = '' }: TextProps): JSX.Element {
+  const letters = [...text.slice(0, 300)]
+  if (letters.length <= 2 * NAME_END) return <TextLine text={text} className={className} />
+  return (
+    <bdi className={`name-line ${className}`}>
+      <span className="cut">{marked(letters.slice(0, -NAME_END).join(''))}</span>
+      <span>{marked(letters.slice(-NAME_END).join(''))}</span>
+    </bdi>
+  )
+}
+
+const NAME_END = 10
+
 export function LongText({ text, code = false }: { text: string; code?: boolean }): JSX.Element {
   const [whole, setWhole] = useState(false)
   const isLong = text.length > FOLD_LENGTH

@@ -6,7 +6,7 @@ import { formatQuery } from '../api.ts'
 import { Link } from './button.tsx'
 import { OUTCOME_LABELS, OutcomeBadge, type OutcomeLabel } from './marks.tsx'
 import { Panel } from './panel.tsx'
-import { TextLine } from './text.tsx'
+import { NameLine } from './text.tsx'
 import { count, plural, short } from './words.ts'
 import './top-list.css'
 
@@ -40,7 +40,7 @@ export function TopList({
                   <span key={word} className={`bar ${word}`} style={{ flexGrow: n }} />
                 ))}
               </span>
-              <TextLine text={toName(name)} className="grow" />
+              <NameLine text={toName(name)} className="grow" />
               <NotAllowed words={words} />
               <b className="num small">{count(calls)}</b>
             </Link>

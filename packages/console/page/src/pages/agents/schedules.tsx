@@ -1,10 +1,10 @@
-// The schedules of an agent: the next time of each, what became of the last, and a button that removes it.
+// The schedules of an agent: the next time of each, what became of the last, and buttons that add and remove one.
 
 import type { JSX } from 'react'
 import type { ScheduleView } from '../../../../src/contract/contract.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { AskButton } from '../../ui/ask.tsx'
+import { AskButton, type FormField, type FormValues } from '../../ui/ask.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { showToast } from '../../ui/toasts.tsx'
@@ -12,20 +12,77 @@ import { clock } from '../../ui/words.ts'
 
 const REFRESH_MS = 5_000
 
-/** Nothing if the agent has none. */
+const FIELDS: readonly FormField[] = [
+  { name: 'name', label: 'Name', placeholder: 'nightly' },
+  { name: 'input', label: 'What it is to do', type: 'area' },
+  {
+    name: 'when',
+    label: 'When',
+    type: 'chips',
+    value: 'cron',
+    choices: [
+      { value: 'cron', says: 'At times' },
+      { value: 'at', says: 'Once' },
+    ],
+  },
+]
+const LATER: readonly FormField[] = [
+  { name: 'zone', label: 'Time zone', value: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  {
+    name: 'fresh',
+    label: 'Before each prompt',
+    type: 'chips',
+    value: '',
+    choices: [
+      { value: '', says: 'Goes on' },
+      { value: 'fresh', says: 'Begins afresh, files stay' },
+    ],
+  },
+]
+
+function listFields({ when }: FormValues): readonly FormField[] {
+  const time: FormField =
+    when === 'at'
+      ? { name: 'at', label: 'Time', placeholder: '2027-01-31T09:00' }
+      : { name: 'cron', label: 'Minute hour day month weekday', value: '0 7 * * 1-5' }
+  return [...FIELDS, time, ...LATER]
+}
+
 export function Schedules({ path }: { path: string }): JSX.Element | null {
   const { value, reload } = useResource<{ schedules: ScheduleView[] }>(
     `${path}/schedules`,
     REFRESH_MS,
   )
-  if (value === undefined || value.schedules.length === 0) return null
+  if (value === undefined) return null
   const remove = async (name: string) => {
     await post(`${path}/unschedule`, { name })
     showToast('removed')
     reload()
   }
+  const add = async ({ name, input, when: _, fresh, ...time }: FormValues) => {
+    await post(`${path}/schedule`, { schedule: { name, input, ...time, fresh: fresh !== '' } })
+    showToast(`scheduled ${name}`)
+    reload()
+  }
   return (
-    <Panel title="Schedules" isSmall>
+    <Panel
+      title="Schedules"
+      isSmall
+      side={
+        <AskButton
+          says="New schedule…"
+          button="quiet"
+          title="New schedule"
+          fields={listFields}
+          findFault={({ name, input }) => (name === '' || input === '' ? '' : undefined)}
+          confirm="Schedule it"
+          onSubmit={add}
+        >
+          The agent is prompted by itself; the policy decides each prompt and each call. A webhook
+          is made with <code>wasm_agent_schedule</code>.
+        </AskButton>
+      }
+    >
       <ul className="stack">
         {value.schedules.map((schedule) => (
           <li key={schedule.name} className="stack">

@@ -16,7 +16,7 @@ import { isTyping, stepFrom, useKeys } from '../../ui/keys.ts'
 import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
-import { TextLine } from '../../ui/text.tsx'
+import { NameLine, TextLine } from '../../ui/text.tsx'
 import { ago, count, formatTimeLeft } from '../../ui/words.ts'
 import { DenyAll } from './deny-all.tsx'
 import {
@@ -294,7 +294,7 @@ function Entry({ request, current, says }: EntryProps): JSX.Element {
       onClick={() => go(toEntry(request.id))}
     >
       <span className="row line spread">
-        <TextLine text={titleOfCall(request)} className="strong" />
+        <NameLine text={titleOfCall(request)} className="strong" />
         {isPending ? (
           <span className="row line">
             {listDangers(request).map((danger) => (

@@ -8,7 +8,7 @@ import { Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { TextLine } from '../../ui/text.tsx'
+import { NameLine, TextLine } from '../../ui/text.tsx'
 import { amount, duration, millis, moment, nameRecord, plural } from '../../ui/words.ts'
 import type { ListedCall } from './calls.ts'
 
@@ -35,7 +35,7 @@ const TOOL: CallColumn = {
   cell: (call) => (
     <>
       <Value says="this tool" query={{ server: call.server, name: call.name }}>
-        <TextLine text={titleOfCall(call)} className={call.isInner ? 'strong inner' : 'strong'} />
+        <NameLine text={titleOfCall(call)} className={call.isInner ? 'strong inner' : 'strong'} />
       </Value>
       <InnerCalls of={call} />
     </>

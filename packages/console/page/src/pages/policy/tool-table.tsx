@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { MenuButton } from '../../ui/menu.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { TextLine } from '../../ui/text.tsx'
+import { NameLine, TextLine } from '../../ui/text.tsx'
 import { count } from '../../ui/words.ts'
 import type { RuleMove } from './draft.ts'
 
@@ -109,7 +109,7 @@ function listColumns({ calls, common, onMove, onTry }: ColumnParts): Column<Poli
       width: 'minmax(180px, 2fr)',
       cell: ({ server, name, lock }) => (
         <span className="row line cut" title={lock}>
-          <TextLine text={server === '' ? name : `${server}/${name}`} className="strong" />
+          <NameLine text={server === '' ? name : `${server}/${name}`} className="strong" />
         </span>
       ),
     },

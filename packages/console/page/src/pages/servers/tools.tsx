@@ -8,7 +8,7 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { TextLine } from '../../ui/text.tsx'
+import { NameLine } from '../../ui/text.tsx'
 import { count, date } from '../../ui/words.ts'
 
 const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
@@ -124,7 +124,7 @@ function listColumns(sort: string): Column<ToolView>[] {
   return [
     column('name', 'Tool', 'minmax(160px, 1fr)', (tool) => (
       <>
-        <TextLine text={tool.name} className="strong" />
+        <NameLine text={tool.name} className="strong" />
         {tool.newMs !== null && (
           <span className="mark new" title={`New since ${date(tool.newMs)}`}>
             new
