@@ -5,7 +5,7 @@
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { CallIdentity } from '@sluice/ledger/records/call-title'
-import { STANDING_END } from '@sluice/ledger/records/held-calls'
+import { STANDING_END } from '@sluice/ledger/records/record'
 import type { Vault } from '@sluice/ledger/store/vault'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { ArgumentBound, StandingApproval, StandingTerms } from './approval.ts'

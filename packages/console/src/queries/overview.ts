@@ -11,9 +11,8 @@ import {
   MINUTE_MS,
 } from '@sluice/ledger/query/call-counts'
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
-import { STANDING_END } from '@sluice/ledger/records/held-calls'
 import { toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
-import { QUIET_EVENT } from '@sluice/ledger/records/record'
+import { QUIET_EVENT, STANDING_END } from '@sluice/ledger/records/record'
 import { createRowReader, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import {
   type CountedCalls,

@@ -259,7 +259,7 @@ export class RecordIndex {
       if (held !== undefined) this.#tagDenier(Number(held.seq), by)
       return
     }
-    // Whoever denied a call that waited is in the event before its record.
+    // The event before the record says who denied a call that waited.
     const by = record.decision.code === 'APPROVAL_DENIED' ? this.findDenier(change.approval) : ''
     if (by !== '') this.#tagDenier(record.seq, by)
     if (isHeld(record)) this.#statements.hold.run(approval, record.seq)

@@ -5,11 +5,8 @@
 import { isObject } from '@sluice/policy/values/json'
 import type { DecisionRecord, LedgerRecord } from './record.ts'
 
-/** In place of the action of a held call: a later record is about the same call, and is the one that counts. */
+/** Takes the place of the action of a held call if a later record is about the same call: that one counts. */
 export const MADE_AGAIN = 'made again'
-
-/** How the id of a standing approval ends; before it is that of the request that it was given with. */
-export const STANDING_END = '-while'
 
 const REFUSALS: readonly string[] = ['approval-denied', 'approval-expired', 'approval-void']
 

@@ -6,7 +6,7 @@
 import { MADE_AGAIN } from './held-calls.ts'
 
 export const OUTCOME_LABELS = ['allow', 'ask', 'deny', 'hide', 'limited'] as const
-/** Of every record, also of those that are not counted. */
+/** Every record has one of these, also one that is not counted. */
 export const RECORD_LABELS = [...OUTCOME_LABELS, 'again'] as const
 export type OutcomeLabel = (typeof RECORD_LABELS)[number]
 

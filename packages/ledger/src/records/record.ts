@@ -68,6 +68,9 @@ export type OutcomeInput = Pick<OutcomeEntry, 'atMs' | 'status'> & {
   readonly [Field in keyof OutcomeEntry]?: OutcomeEntry[Field] | undefined
 }
 
+/** Ends the id of a standing approval; before it is the id of the request that it was given with. */
+export const STANDING_END = '-while'
+
 /** The event of a question that the gate answered in the place of a client's user. Its detail has the number of the
  * intent as `call`. */
 export const QUIET_EVENT = 'quiet'
