@@ -27,6 +27,7 @@ export interface ReadArguments {
   readonly events: undefined
   readonly handledAlerts: undefined
   readonly overview: OverviewRequest
+  readonly sessionCalls: readonly string[]
   readonly histogram: Query
   readonly names: NamesRequest
   readonly sum: SumRequest
@@ -42,6 +43,7 @@ export interface ReadResults {
   readonly events: LedgerEvents
   readonly handledAlerts: ReadonlyMap<string, AlertHandling>
   readonly overview: Overview
+  readonly sessionCalls: ReadonlyMap<string, number>
   readonly histogram: CallHistogram
   readonly names: LedgerNames
   readonly sum: RecordedSum
