@@ -1,5 +1,4 @@
-// A policy as a board: for each known tool its column, the limits that hold for it, and
-// why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
+// A policy as a table: for each known tool its decision, and the limits that hold for it. What a plain call would get, by the engine itself. Pure.
 
 import { type Action, pickStronger } from '@sluice/policy/calls/actions'
 import { CATEGORIES, type KnownTool } from '@sluice/policy/calls/tools'
@@ -10,7 +9,6 @@ import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type ApplicableRules, listPreparedRules } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import type { Rule } from '@sluice/policy/model/rule'
 
 /** A tool's place on the board. */
 export interface BoardTool {
@@ -24,11 +22,8 @@ export interface BoardTool {
   readonly verdict: Action | 'depends'
   /** Where the tool stands: the verdict, or what it would be if its conditions hold. */
   readonly column: Action
-  readonly rule: string
   readonly reason: string
   readonly limits: readonly string[]
-  /** Why the tool cannot simply be moved; empty if it can. */
-  readonly lock: string
   /** The condition of its rule: `args.amount <= 50, else require_approval`; empty if it has none. */
   readonly condition: string
   /** Guardrails that may tighten the verdict, by name. */
@@ -39,8 +34,6 @@ export interface BoardTool {
 export interface BoardCategory {
   readonly name: Category
   readonly action: Action | 'default'
-  /** Why the category cannot simply be moved; empty if it can. */
-  readonly lock: string
   /** How many known tools it has. */
   readonly tools: number
 }
@@ -70,7 +63,7 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const { server, name } = tool.definition
   const scope = getRulesForTool(policy, tool)
   const call = { server, name, method: TOOL_CALL, args: {} }
-  const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
+  const { reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
   const verdict = getTypicalAction(policy, tool)
   const applicable = listPreparedRules(scope)
   return {
@@ -81,10 +74,8 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
     risk: tool.risk,
     verdict,
     column: verdict === 'depends' ? hopedOf(scope) : verdict,
-    rule,
     reason,
     limits: applicable.flatMap((one) => one.rule.limits.map(({ text }) => text)),
-    lock: lockOf(policy, scope, `${server}/${name}`),
     condition: conditionOf(scope),
     guardrails: [...scope.guardrails, ...scope.base]
       .filter((one) => one.rule.action !== undefined)
@@ -108,35 +99,8 @@ function conditionOf({ rules }: ApplicableRules): string {
     .join('; ')
 }
 
-function lockOf(
-  policy: CompiledPolicy,
-  { rules, guardrails, base }: ApplicableRules,
-  key: string,
-): string {
-  const [server = '', name = ''] = splitAtSlash(key)
-  const exact = policy.tools.exact(server, name)
-  const condition = rules.find(({ rule }) => rule.when !== undefined)
-  if (condition !== undefined) return `its rule has a condition (${condition.pointer})`
-  if (exact?.limits.some(({ kind }) => kind === 'spend')) return 'its rule has a spend limit'
-  // One with a condition only tightens some calls: the rule below can be moved.
-  const over = [...guardrails, ...base].find(
-    ({ rule }) => rule.action !== undefined && rule.when === undefined,
-  )
-  return over === undefined ? '' : `the guardrail “${over.rule.name}” applies to every call`
-}
-
-function splitAtSlash(key: string): [string, string] {
-  const slash = key.indexOf('/')
-  return [key.slice(0, slash), key.slice(slash + 1)]
-}
-
 function categoryOf(policy: CompiledPolicy, name: Category, tools: number): BoardCategory {
   const rule = policy.categories.get(name)
   const action: Action | 'default' = rule === undefined ? 'default' : rule.action
-  return { name, action, lock: rule === undefined ? '' : lockOfRule(rule), tools }
-}
-
-function lockOfRule({ when, limits }: Rule): string {
-  if (when !== undefined) return 'its rule has a condition'
-  return limits.some(({ kind }) => kind === 'spend') ? 'its rule has a spend limit' : ''
+  return { name, action, tools }
 }

@@ -28,16 +28,6 @@ const FIELDS: readonly FormField[] = [
 ]
 const LATER: readonly FormField[] = [
   { name: 'zone', label: 'Time zone', value: Intl.DateTimeFormat().resolvedOptions().timeZone },
-  {
-    name: 'fresh',
-    label: 'Before each prompt',
-    type: 'chips',
-    value: '',
-    choices: [
-      { value: '', says: 'Goes on' },
-      { value: 'fresh', says: 'Begins afresh, files stay' },
-    ],
-  },
 ]
 
 function listFields({ when }: FormValues): readonly FormField[] {
@@ -59,9 +49,9 @@ export function Schedules({ path }: { path: string }): JSX.Element | null {
     showToast('removed')
     reload()
   }
-  const add = async ({ name, input, when: _, fresh, ...time }: FormValues) => {
-    await post(`${path}/schedule`, { schedule: { name, input, ...time, fresh: fresh !== '' } })
-    showToast(`scheduled ${name}`)
+  const add = async ({ when: _, ...schedule }: FormValues) => {
+    await post(`${path}/schedule`, { schedule })
+    showToast(`scheduled ${schedule.name}`)
     reload()
   }
   return (

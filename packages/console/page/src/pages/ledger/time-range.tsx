@@ -1,20 +1,16 @@
-// One picker for the range of time: named ranges, days of a calendar, and times that are typed, in the zone of the console.
+// One picker for the range of time: named ranges, and times that are typed, in the zone of the console.
 
-import { type JSX, lazy, Suspense, useState } from 'react'
+import { type JSX, useState } from 'react'
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog'
 import { Popover } from 'react-aria-components/Popover'
 import { setQuery } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Loading } from '../../ui/page.tsx'
 import { minute } from '../../ui/words.ts'
 import { chosenZone } from '../../zone.ts'
 import type { CallFilter } from './filters.tsx'
 import { RANGES, readTime, TIME_FORM, writeTime } from './range.ts'
-
-/** Few open it: it is loaded then. */
-const Days = lazy(async () => ({ default: (await import('./range-calendar.tsx')).Days }))
 
 export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element {
   const { range, sinceMs, untilMs } = filter
@@ -86,14 +82,6 @@ function Typed({ filter: { sinceMs, untilMs }, onTyped }: TypedProps): JSX.Eleme
   }
   return (
     <>
-      <Suspense fallback={<Loading />}>
-        <Days
-          onDays={(first, last) => {
-            setFrom(first)
-            setTo(last)
-          }}
-        />
-      </Suspense>
       <TextField
         label="From"
         value={from}

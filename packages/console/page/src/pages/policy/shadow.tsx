@@ -10,12 +10,10 @@ import type {
 import { formatQuery, post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { formatPointer, plural } from '../../ui/words.ts'
-import { findShadowEnd, isShadowOver, writeShadowEnd } from './shadow-end.ts'
 
 interface ShadowFirstProps {
   readonly document: PolicyDocumentView
@@ -27,63 +25,38 @@ interface ShadowFirstProps {
 
 export function ShadowFirst({ document, text, onText }: ShadowFirstProps): JSX.Element {
   const [isOn, setOn] = useState(false)
-  const [days, setDays] = useState('7')
   const turn = async () => {
     if (isOn) onText(undefined)
     else {
       const { name } = document
-      const draft = await post<PolicyDraft>('/policy/draft', { name, text, shadow: true })
-      onText(writeShadowEnd(draft.text, Number(days), Date.now()))
+      onText((await post<PolicyDraft>('/policy/draft', { name, text, shadow: true })).text)
     }
     setOn(!isOn)
   }
   return (
     <>
-      <TextField
-        label="Days in shadow"
-        quiet
-        type="number"
-        min={1}
-        value={days}
-        onChange={setDays}
-      />
-      <Button
-        aria-pressed={isOn}
-        isDisabled={!isOn && !(Number(days) >= 1)}
-        onPress={() => turn().catch(complain)}
-      >
+      <Button aria-pressed={isOn} onPress={() => turn().catch(complain)}>
         <Icon name="history" /> {isOn ? 'In shadow first' : 'Shadow it first'}
       </Button>
       {isOn && (
         <p className="muted small" role="status">
-          Calls are decided as now. What it adds is recorded beside them; after {days} days the
-          overview asks for a decision, and this page says what it would have decided.
+          Calls are decided as now. What it adds is recorded beside them; after some days this page
+          shows what it would have decided.
         </p>
       )}
     </>
   )
 }
 
-/** What is in shadow, until when, and how many calls each rule would have decided. */
-export function InShadow({
-  rules,
-  text,
-}: {
-  readonly rules: PolicyDraft['shadow']
-  /** Of the document. */
-  readonly text: string
-}): JSX.Element | null {
+/** What is in shadow, each with the calls on record that it would have decided. */
+export function InShadow({ rules }: { rules: PolicyDraft['shadow'] }): JSX.Element | null {
   if (rules.length === 0) return null
-  const end = findShadowEnd(text)
-  const isOver = isShadowOver(text, Date.now())
   return (
-    <div className={`banner ${isOver ? 'ask' : ''}`}>
-      <Icon name="history" /> {plural(rules.length, 'rule is', 'rules are')} in shadow
-      {end !== undefined && `, until ${end}`}.{' '}
-      {isOver && 'That day has come: put them in force (take `mode: shadow` out) or remove them. '}
-      They would have decided:
-      {rules.map(({ rule, name }) => (
-        <Found key={rule} rule={rule} name={name} />
+    <div className="banner">
+      <Icon name="history" /> {plural(rules.length, 'rule is', 'rules are')} in shadow, and would
+      have decided:
+      {rules.map((rule) => (
+        <Found key={rule.rule} {...rule} />
       ))}
     </div>
   )
@@ -93,15 +66,14 @@ export function InShadow({
 function Found({ rule, name }: PolicyDraft['shadow'][number]): JSX.Element {
   const query = formatQuery({ text: `by ${rule}` })
   const { value } = useResource<CallHistogram>(`/ledger/histogram${query}`)
-  const calls = value?.intervals.flatMap(({ counts }) => Object.values(counts))
+  const counts = value?.intervals.flatMap((one) => Object.values(one.counts)) ?? []
   return (
     <Link to={`/ledger${query}`}>
-      {calls !== undefined &&
-        `${plural(
-          calls.reduce((sum, n) => sum + n, 0),
-          'call',
-        )} by `}
-      <UntrustedText text={name || formatPointer(rule)} />
+      {plural(
+        counts.reduce((sum, n) => sum + n, 0),
+        'call',
+      )}{' '}
+      by <UntrustedText text={name || formatPointer(rule)} />
     </Link>
   )
 }

@@ -38,7 +38,6 @@ interface PolicyRow {
   readonly limits: readonly string[]
   readonly guardrails: readonly string[]
   /** Why the decision is more than a word. */
-  readonly lock: string
   readonly move: (to: string) => RuleMove
 }
 
@@ -107,10 +106,8 @@ function listColumns({ calls, common, onMove, onTry }: ColumnParts): Column<Poli
       key: 'tool',
       head: 'Tool',
       width: 'minmax(180px, 2fr)',
-      cell: ({ server, name, lock }) => (
-        <span className="row line cut" title={lock}>
-          <NameLine text={server === '' ? name : `${server}/${name}`} className="strong" />
-        </span>
+      cell: ({ server, name }) => (
+        <NameLine text={server === '' ? name : `${server}/${name}`} className="strong" />
       ),
     },
     {
@@ -191,7 +188,7 @@ function Decision({ row, onMove, onTry }: DecisionProps): JSX.Element {
 }
 
 function listCategories({ categories, fallback }: Board): PolicyRow[] {
-  return categories.map(({ name, action, lock, tools }) => ({
+  return categories.map(({ name, action, tools }) => ({
     id: `All of ${name}`,
     server: '',
     name: `All of ${name} (${count(tools)}${action === 'default' ? ', by default' : ''})`,
@@ -202,7 +199,6 @@ function listCategories({ categories, fallback }: Board): PolicyRow[] {
     condition: '',
     limits: [],
     guardrails: [],
-    lock,
     move: (to) => ({ category: name, to }),
   }))
 }
