@@ -137,7 +137,12 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           env: ['CHOSEN'],
         },
         {
-          readOnly: [join(trial.project, 'conf/sluice.yaml')],
+          // Of the others one is missing, and one is outside of what lines see.
+          readOnly: [
+            'home/shop/conf/sluice.yaml',
+            'home/shop/sluice.lock',
+            'other/outside.txt',
+          ].map((name) => join(trial.folder, name)),
           hidden: [join(trial.project, 'gate/data')],
         },
       )

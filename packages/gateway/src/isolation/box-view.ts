@@ -12,7 +12,7 @@ import { toWords } from '@sluice/policy/structures/word-set'
 import type { BoxSettings } from '../config/config.ts'
 import { isBelow, withReal } from '../config/work-directory.ts'
 import { boxFailed } from './box-failed.ts'
-import { findGitPlaces, type MissingPlace } from './git-places.ts'
+import { findGitPlaces, type NeededPlace } from './git-places.ts'
 import { BOX_ENTRIES_MAX, SECRET_FOLDERS_DEEP } from './limits.ts'
 import { showSystem } from './locked-view.ts'
 
@@ -46,8 +46,8 @@ export interface BoxView {
   /** Paths that are protected or hidden by a mount of their own. The kernel drops such a mount if the file is replaced
    * from outside of the box. */
   readonly guarded: readonly string[]
-  /** What has to be made before bubblewrap starts, so that it can be protected. */
-  readonly missing: readonly MissingPlace[]
+  /** What has to be there before bubblewrap starts, so that it can be protected. */
+  readonly needed: readonly NeededPlace[]
 }
 
 /** Of the home directory: programs, their packages, and settings of git. None of these holds a key. */
@@ -132,8 +132,7 @@ export function showBox(places: BoxPlaces): BoxView {
     read.flatMap((folder) => [...names].map((name) => join(folder, name)))
   const folders = inEach(CLIENT_FOLDERS)
   const withParents = new Set(folders.flatMap((path) => [dirname(path), path]))
-  const made = [...withParents].filter((path) => !isThere(path)).map((path) => ({ path }))
-  const missing = [...git.missing, ...made]
+  const needed = [...git.needed, ...[...withParents].map((path) => ({ path }))]
   const powerful = inEach(POWERFUL).filter(isThere)
   const shown = [project, ...settings.read, ...settings.write]
   const isShown = (path: string) => shown.some((folder) => isBelow(path, folder))
@@ -177,7 +176,7 @@ export function showBox(places: BoxPlaces): BoxView {
     ],
     readOnly,
     guarded: [...readOnly, ...hidden],
-    missing,
+    needed,
   }
 }
 

@@ -205,10 +205,10 @@ function escapeMount(path: string): string {
   )
 }
 
-/** Makes what the view needs; answers with what was made. */
-export function makeMissing({ missing }: BoxView): string[] {
+/** Makes what the view needs and is not there; answers with what was made. */
+export function makeMissing({ needed }: BoxView): string[] {
   const made: string[] = []
-  for (const { path, content } of missing) {
+  for (const { path, content } of needed) {
     try {
       if (content === undefined) mkdirSync(path)
       else writeFileSync(path, content, { flag: 'wx' })

@@ -9,7 +9,7 @@ import { isBelow } from '../config/work-directory.ts'
 import { boxFailed } from './box-failed.ts'
 
 /** Something that has to be there before the box starts, because it can only be protected if it exists. */
-export interface MissingPlace {
+export interface NeededPlace {
   readonly path: string
   /** Of a file; a folder if undefined. */
   readonly content?: string
@@ -20,10 +20,10 @@ export interface GitPlaces {
   readonly outside: readonly string[]
   /** Files and folders that lines may read and never change. */
   readonly readOnly: readonly string[]
-  readonly missing: readonly MissingPlace[]
+  readonly needed: readonly NeededPlace[]
 }
 
-const NONE: GitPlaces = { outside: [], readOnly: [], missing: [] }
+const NONE: GitPlaces = { outside: [], readOnly: [], needed: [] }
 /** git takes its config and hooks from where this file leads; this leads to the folder that it is in. With `.` alone
  * libgit2 does not find the repository. */
 export const COMMONDIR_OF_ITSELF = './\n'
@@ -36,28 +36,28 @@ export function findGitPlaces(project: string): GitPlaces {
   if (!stat.isFile())
     throw boxFailed(`\`${pointer}\` is a link`, 'put the repository itself in its place')
   const common = followPointer(project, pointer)
-  const { readOnly, missing } = protectRepository(common)
-  return { outside: [common], readOnly: [pointer, ...readOnly], missing }
+  const { readOnly, needed } = protectRepository(common)
+  return { outside: [common], readOnly: [pointer, ...readOnly], needed }
 }
 
 /** The places of a repository's folder: those of a linked worktree are in its `worktrees`. */
 function protectRepository(folder: string): GitPlaces {
   const config = join(folder, 'config')
-  const missing: MissingPlace[] = [
+  const needed: NeededPlace[] = [
     { path: config, content: '' },
     { path: join(folder, 'hooks') },
     { path: join(folder, 'commondir'), content: COMMONDIR_OF_ITSELF },
   ]
   // Only then git reads it.
   if (/worktreeconfig/i.test(attempt(() => readFileSync(config, 'utf8'), '')))
-    missing.push({ path: join(folder, 'config.worktree'), content: '' })
+    needed.push({ path: join(folder, 'config.worktree'), content: '' })
   const worktrees = attempt(() => readdirSync(join(folder, 'worktrees')), [])
   const others = [join(folder, 'config.worktree'), join(folder, 'modules')].filter(existsSync)
   const linked = worktrees.flatMap((name) => headsOf(join(folder, 'worktrees', name)))
   return {
     outside: [],
-    readOnly: [...new Set([...missing.map(({ path }) => path), ...others, ...linked])],
-    missing: missing.filter(({ path }) => !existsSync(path)),
+    readOnly: [...new Set([...needed.map(({ path }) => path), ...others, ...linked])],
+    needed,
   }
 }
 
