@@ -289,7 +289,7 @@ export async function signedIn(
   { gate, url }: Pick<Stage, 'gate' | 'url'>,
   { name = 'ada', pin = PIN, path = '/', options = {} as BrowserContextOptions } = {},
 ): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext(options)
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
   const faults = watchFaults(page)
   await addAuthenticator(page)

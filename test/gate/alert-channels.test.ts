@@ -8,11 +8,12 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { addAda, getToken } from '../console/stage.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { listAll, PlainClient, recordsOf } from '../support/plain-client.ts'
+import { rounds } from '../support/runs.ts'
 import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 
 const POLICY = 'version: 1\ndefault: allow\ntools: { office/delete_all: deny }\n'
 const SECRET = 'of the hook, long enough'
-const FLOOD = 2_000
+const FLOOD = rounds(4_000)
 const AT_ONCE = 50
 
 afterEach(endGates)

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { splitElements, splitMembers } from '../../packages/protocol/src/json/raw-members.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { type RealClient, straight, throughGate } from '../support/real-client.ts'
+import { forms } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
@@ -75,7 +76,7 @@ test('what any server can do is there, and what each says, under its name', () =
   expect(instructions).toContain('Not there at the moment: dead.')
 })
 
-test.each(['everything', 'filesystem', 'memory'] as const)(
+test.each(forms(['everything', 'filesystem', 'memory'] as const))(
   'the tools of %s are listed byte by byte but for the name',
   async (server) => {
     const alone = await PlainClient.open(gate, server)

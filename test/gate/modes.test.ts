@@ -13,7 +13,7 @@ import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, type Reply, recordsOf } from '../support/plain-client.ts'
 import { straight, throughGate } from '../support/real-client.ts'
 import { sluice } from '../support/run-sluice.ts'
-import { runs } from '../support/runs.ts'
+import { IS_FULL, runs } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
@@ -94,7 +94,8 @@ describe('a published client', { timeout: 180_000 }, () => {
     await all.close()
   })
 
-  test('on the command line of the inspector', async () => {
+  // test/gate/servers.test.ts has that program, too.
+  test.runIf(IS_FULL)('on the command line of the inspector', async () => {
     const url = `${gate.url}/mcp${SEARCH}`
     const run = ['--tool-name', 'run_code', '--tool-arg', `code=${PROGRAM}`]
     const code = `${gate.url}/mcp?mode=code`

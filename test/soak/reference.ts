@@ -1,6 +1,6 @@
-// `npm run soak -- reference [--decisions N] [--seed N] [--faults]`: the engine beside the
+// `npm run soak -- reference [--decisions N] [--seed N] [--faults [N]]`: the engine beside the
 // independent reference on random decisions, a million unless said; with --faults, so is a copy of the
-// engine for every planted fault. Exits 1 at a difference, where a fault is not found and where the mix
+// engine for every planted fault, or for the first N. Exits 1 at a difference, where a fault is not found and where the mix
 // is too easy. The same run, smaller, is part of `npm test`.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
@@ -13,7 +13,8 @@ const DECISIONS_A_WORLD = 200
 export async function run(options: RunOptions): Promise<number> {
   const wanted = Number(options.decisions ?? 1_000_000)
   const seed = Number(options.seed ?? Math.floor(Math.random() * 1e9))
-  const faulty = options.faults ? await loadFaulty(FAULTS) : new Map()
+  const planted = typeof options.faults === 'string' ? Number(options.faults) : FAULTS.length
+  const faulty = options.faults ? await loadFaulty(FAULTS.slice(0, planted)) : new Map()
   const began = performance.now()
   const worlds = Math.ceil(wanted / DECISIONS_A_WORLD)
   const comparison = compareWorlds(ENGINE, seed, worlds, faulty)
