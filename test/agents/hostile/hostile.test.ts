@@ -73,8 +73,10 @@ test('each is contained, and the main thread goes on meanwhile', { timeout: 120_
 })
 
 test('what attacks its own harness ends, fails or is stopped, and says little', async () => {
-  const results = await runHostile(HARNESS, LIMIT_MS, 2)
-  expect(results).toHaveLength(Object.keys(HARNESS).length)
+  const all = Object.entries(HARNESS)
+  const some = all.filter((_, at) => spread(all.length).includes(at + 1))
+  const results = await runHostile(Object.fromEntries(some), LIMIT_MS, 2)
+  expect(results).toHaveLength(some.length)
   expect(results.filter(({ how }) => how === 'unknown')).toEqual([])
   expect(results.filter(({ output }) => output.length > PROGRAM_OUTPUT_LENGTH_MAX)).toEqual([])
 })

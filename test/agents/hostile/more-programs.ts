@@ -1,6 +1,6 @@
 // More programs that want out, by what they abuse: natives that never poll, parsers, meta operations,
 // waiting, what runs the program, its files and its calls. `npm run eval -- hostile` runs all of them;
-// those of `HARNESS` are in `npm test`, too.
+// `npm test` runs a share of `HARNESS`, too.
 
 /** CPU and memory inside natives and parsers. */
 const NATIVES: Readonly<Record<string, string>> = {
