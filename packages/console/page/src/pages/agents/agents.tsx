@@ -14,7 +14,7 @@ import { Empty, Page } from '../../ui/page.tsx'
 import { type DataColumn, DataTable, Loaded } from '../../ui/panel.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { ago, count, short } from '../../ui/words.ts'
+import { ago, count, money, short } from '../../ui/words.ts'
 import { Agent } from './agent.tsx'
 import { NewAgent } from './new-agent.tsx'
 import './agents.css'
@@ -73,7 +73,7 @@ function listColumns(now: number): DataColumn<ListedAgentView>[] {
     { head: 'Last activity', className: 'muted', cell: ({ lastMs }) => ago(lastMs, now) },
     { head: 'Turns', className: 'right num', cell: ({ turns }) => count(turns) },
     { head: 'Model tokens', className: 'right num', cell: ({ tokens }) => short(tokens) },
-    { head: 'Cost', className: 'right num', cell: ({ cost }) => cost?.toFixed(2) },
+    { head: 'Cost', className: 'right num', cell: ({ cost }) => cost !== null && money(cost) },
     { head: 'Owner', cell: ({ owner }) => <TextLine text={owner} /> },
     { head: 'Model', className: 'muted', cell: ({ model }) => <TextLine text={model} /> },
     { head: 'Created', className: 'muted', cell: ({ createdAtMs }) => ago(createdAtMs, now) },
