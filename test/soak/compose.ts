@@ -60,8 +60,9 @@ export async function run(options: RunOptions): Promise<number> {
     })
   }
   try {
-    loadImages(podman, image, postgres, haproxy)
+    // First: `down` needs it too, and would otherwise fail in the place of what failed before.
     writeConfig(config)
+    loadImages(podman, image, postgres, haproxy)
     // The gate is another user than this one.
     chmodSync(config, 0o755)
     composeDo('up', '-d')
