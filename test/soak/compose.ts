@@ -4,7 +4,15 @@
 // and podman has a storage of its own.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect as connectTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -111,7 +119,8 @@ function environmentOf(podman: Podman, config: string): NodeJS.ProcessEnv {
 
 function loadImages(podman: Podman, image: string, postgres: string, haproxy: string): void {
   podman.run('load', '--input', image)
-  const bin = dirname(postgres)
+  // It may be a link of the PATH; what it reads is beside the program.
+  const bin = dirname(realpathSync(postgres))
   const data = '/var/lib/postgresql/data'
   makeHostImage(podman, {
     tag: 'localhost/postgres:test',
