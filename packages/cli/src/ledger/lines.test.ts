@@ -17,6 +17,7 @@ test('the verdicts of shadow rules stand behind the call, printable', () => {
       kind: 'refusal',
       seq: 1,
       atMs: 0,
+      judged: {},
       principal: { id: 'ann' },
       agent: null,
       server: 'shop',
