@@ -122,6 +122,14 @@ describe.each([false, true])('a call, with a slow store: %s', (isSlow) => {
       expect(verdict).toMatchObject({ decision: { code: 'RATE_LIMITED', retryAfterMs: 60_000 } })
   })
 
+  test('that is refused for another reason says nothing of a limit', async () => {
+    const { ask } = pipelineOf(ONE, { isSlow })
+    await ask()
+    const refused = await ask({ objection: 'odd' })
+    expect(refused).toMatchObject({ decision: { code: 'DENIED', retryAfterMs: 0 } })
+    expect(refused).not.toHaveProperty('decision.remaining')
+  })
+
   test('with an objection is refused whatever the policy says', async () => {
     const { ask, intents, refusals } = pipelineOf('default: allow', { isSlow })
     expect(await ask({ objection: 'odd' })).toMatchObject({

@@ -82,10 +82,21 @@ export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
   return { server, principal: principal.id, agent: agent?.id ?? null, session: session.id }
 }
 
-/** Replaces the decision of a rule by a denial. Nothing that belongs to that rule may appear in it. */
+/** Replaces the decision of a rule by a denial. Where it was decided stays; what the rule said and left does not. */
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
-  const { quiet: _, approvers: __, ...rest } = decision
-  return { ...rest, action: 'deny', code, reason, limits: [], approvals: [] }
+  const { rule, guardrails, shadow, approval } = decision
+  return {
+    action: 'deny',
+    code,
+    rule,
+    reason,
+    guardrails,
+    limits: [],
+    retryAfterMs: 0,
+    approvals: [],
+    shadow,
+    ...(approval === undefined ? {} : { approval }),
+  }
 }
 
 /** The store admits no calls, or the ledger cannot be written. Why is in the log only: an agent learns no
