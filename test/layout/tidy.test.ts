@@ -162,6 +162,18 @@ describe('comments', () => {
     expect(wrong).toEqual([])
   })
 
+  test('say who calls a module only if that module imports it', () => {
+    const wrong = productCode.flatMap(({ path, text }) => {
+      const [opening = ''] = /^(?:\/\/.*\n)*/.exec(text) ?? []
+      const claimed = [...opening.replace(/\n\/\//g, '').matchAll(CALLER)].map(([, name]) => name)
+      const callers = productCode.filter((one) => importsModule(one, basename(path)))
+      return claimed
+        .filter((name = '') => !callers.some((one) => basename(one.path) === name))
+        .map((name) => `${path} says that ${name} calls it, which does not import it`)
+    })
+    expect(wrong).toEqual([])
+  })
+
   test('and names have one word for one concept', () => {
     const wrong = productFiles.flatMap(({ path, text }) =>
       REPLACED.filter(([modules]) => modules.test(path)).flatMap(([, word, instead]) => {
@@ -504,6 +516,14 @@ function openingCommentLines(text: string): number {
       .split('\n')
       .filter((line) => /^\/\/.*\w/.test(line)).length ?? 0
   )
+}
+
+/** Who calls a module, by its opening comment. */
+const CALLER = /\b(?:Called|Used|Made) by ([\w-]+\.tsx?)/g
+
+/** Modules of other packages are imported without their ending. */
+function importsModule({ text }: File, module: string): boolean {
+  return text.includes(`/${module}'`) || text.includes(`/${module.replace(/\.tsx?$/, '')}'`)
 }
 
 /** Each run of comment lines as one text, with the number of its first line. */

@@ -161,7 +161,8 @@ export function startOptions(
       },
     }
   }
-  // Gemini CLI, and Qwen Code, which speaks its API as well.
+  // Qwen Code speaks the API of Gemini CLI. Another client does not compile here.
+  client satisfies 'gemini' | 'qwen'
   return {
     args: ['-p', prompt, '--yolo', '-m', 'gemini-2.5-pro'],
     env: {

@@ -70,6 +70,7 @@ export const REQUEST_STATEMENTS = {
   used: `SELECT ${COLUMNS} FROM approvals WHERE state = 'approved' AND used_by IS NOT NULL ORDER BY seq`,
   due: `SELECT ${COLUMNS} FROM approvals INDEXED BY approvals_expiry
     WHERE ${UNUSED} AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+  // The clock that approved was ahead: what is unused expires so long after its approval, see `approve` in engine.ts.
   madeAfter: `SELECT seq FROM approvals INDEXED BY approvals_expiry
     WHERE ${UNUSED} AND (at > ?1 OR (state = 'approved' AND expires_at > ?1 + ${UNUSED_MS_MAX}))`,
   nextExpiry: `SELECT min(expires_at) AS at FROM approvals INDEXED BY approvals_expiry WHERE ${UNUSED}`,

@@ -45,7 +45,7 @@ export async function admitCall(options: AdmitOptions): Promise<AdmissionResult>
     const approval: ApprovalWaitResult = mayPass(decided)
       ? { status: 'approved', passing: decided }
       : await awaitApproval({ pipeline, decided, usage, wait, progress })
-    if (action !== 'allow') progress.instrumented.waited()
+    if (action !== 'allow') progress.instrumented.leaveOutWait()
     if (approval.status === 'refused')
       return refuse(
         pipeline,

@@ -80,8 +80,9 @@ export class InstrumentedCall {
     this.#lastMs = now
   }
 
-  /** Since the last step a person was waited for: that is no step, and no latency. */
-  waited(): void {
+  /** What passed since the last step may have been a wait for a person: that is no step, and no latency. Also called if
+   * nobody had to be waited for. */
+  leaveOutWait(): void {
     const now = performance.now()
     this.#waitedMs += now - this.#lastMs
     this.#lastMs = now

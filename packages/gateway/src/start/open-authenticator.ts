@@ -1,6 +1,6 @@
 // Puts together who may call: the grants of the store, the authorisation servers of the configuration,
 // and what happens when that changes: the record says so, and sessions of those who may no longer call
-// are ended, also while nobody asks. Called by run-gate.ts.
+// are ended, also while nobody asks. Called by open-identity.ts.
 
 import { Authenticator } from '@sluice/access/identity/callers/authenticator'
 import { isGrantValid } from '@sluice/access/identity/callers/grant'

@@ -1,5 +1,5 @@
 // Who may decide, as a gate finds it when it starts: opened, and written to the log, so that no one can
-// have become an approver unnoticed. Called by run-gate.ts.
+// have become an approver unnoticed. Called by open-identity.ts.
 
 import { canProve, People, type StoredPerson } from '@sluice/access/identity/people/people'
 import type { Log } from '../shared/log.ts'

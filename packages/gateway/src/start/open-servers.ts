@@ -1,5 +1,5 @@
 // The servers of a gate that runs: what has to be there before one that was not configured at the start
-// may be started, and how sluice.yaml is read again. Called by run-gate.ts.
+// may be started, and how sluice.yaml is read again. Called by open-calls.ts.
 
 import { readFileSync, statSync } from 'node:fs'
 import type { Ledger } from '@sluice/ledger/ledger'

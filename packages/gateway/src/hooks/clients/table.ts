@@ -1,5 +1,6 @@
 // The clients with hooks that the gate knows, by the name that their server has in sluice.yaml. A client that is
-// added here is known everywhere: to `builtin`, `init --hooks`, `status` and `doctor`.
+// added here is known to `builtin`, `init --hooks`, `status` and `doctor`; CONTRIBUTING.md lists the places that
+// protect its settings.
 
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
