@@ -168,7 +168,7 @@ export class Router {
   ): void {
     const token = bearerOf(request)
     const { name } = this.#options.signIns.who(token).person
-    const full = this.#isFull(name)
+    const full = this.#refuseIfFull(name)
     if (full !== undefined) return writeApiError(response, full)
     const isIn = () => attempt(() => this.#options.signIns.who(token) !== undefined, false)
     const end: () => void = events.serve(response, isIn, () => this.#streams.delete(end))
@@ -176,7 +176,7 @@ export class Router {
   }
 
   /** One person's pages, or a program with their token, must not keep the others out. */
-  #isFull(name: string): ApiError | undefined {
+  #refuseIfFull(name: string): ApiError | undefined {
     if (this.#streams.size >= STREAMS_MAX)
       return new ApiError('API_LIMIT', `${STREAMS_MAX} streams are open already`, 'close a page')
     const own = [...this.#streams.values()].filter((of) => of === name).length

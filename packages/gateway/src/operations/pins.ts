@@ -125,7 +125,7 @@ export function acceptStored(store: DatabaseSync): Operation {
       })
       pins.inOne(() => {
         for (const tool of tools)
-          pins.put(tool, { digest: pinOf(tool.definition, sha256), atMs: nowMs() })
+          pins.put(tool, { digest: pinOf(tool.definition, sha256), acceptedAtMs: nowMs() })
       })
       return {
         accepted: tools.map(({ definition, category }) => ({

@@ -461,7 +461,7 @@ export class Pins {
     this.#accepted.set(key, { digest, definition, ...extra, atMs })
     if (!this.#listedMs.has(server)) this.#listedMs.set(server, atMs)
     this.#twins?.put({ server, name, definition, atMs })
-    this.#stored.put(tool, { digest, ...extra, atMs: this.#options.nowMs() })
+    this.#stored.put(tool, { digest, ...extra, acceptedAtMs: this.#options.nowMs() })
   }
 }
 

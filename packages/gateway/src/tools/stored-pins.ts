@@ -16,10 +16,17 @@ export interface AcceptedDefinition {
   readonly atMs: number
 }
 
+/** What is stored of an accepted definition, beside the tool. */
+export interface StoredPin extends Pick<AcceptedDefinition, 'digest' | 'instructions'> {
+  /** When it was accepted, by the clock of the system: `steadyMs` means nothing after a restart. */
+  readonly acceptedAtMs: number
+}
+
 const STATEMENTS = {
   readAll: 'SELECT server, name, digest, definition FROM pins',
   read: 'SELECT server, name, digest, definition FROM pins WHERE server = ? AND name = ?',
-  put: 'INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)',
+  put: `INSERT OR REPLACE INTO pins (server, name, digest, definition, category, risk, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
   decided: `SELECT 1 FROM pins WHERE digest = ?1
     UNION ALL SELECT 1 FROM refusals WHERE digest = ?1`,
 } as const
@@ -53,13 +60,10 @@ export class StoredPins {
    * Stored before the event loop goes on, in one transaction with the other pins of this slice of a
    * list: one for each took a fifth of the first list of a large server.
    */
-  put(
-    { definition, category, risk }: KnownTool,
-    pin: Omit<AcceptedDefinition, 'definition'>,
-  ): void {
+  put({ definition, category, risk }: KnownTool, pin: StoredPin): void {
     const { server, name } = definition
     const text = JSON.stringify(withInstructions(definition, pin.instructions, true))
-    const values = [server, name, pin.digest, text, category, risk, pin.atMs]
+    const values = [server, name, pin.digest, text, category, risk, pin.acceptedAtMs]
     if (this.#store.isTransaction) this.#write([values])
     else if (this.#waiting.push(values) === 1) queueMicrotask(() => this.#flush())
   }

@@ -73,7 +73,7 @@ const CLIENTS_OWN: Readonly<Record<string, string>> = {
   auth: 'it has a login that the client holds',
   authProviderType: 'it has a login that the client holds',
   oauth_resource: 'it has a login that the client holds',
-  tcp: 'its transport is none that the gate takes',
+  tcp: 'the gate does not speak its transport',
 }
 
 class EntryReader {

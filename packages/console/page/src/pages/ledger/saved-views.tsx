@@ -21,8 +21,15 @@ const BUILT_IN: readonly SavedView[] = [
 /** What is open beside the calls is no part of a view. */
 const OPEN = ['call', 'callAt', 'callSession', 'callSeq']
 
+/** What another version of the page, or somebody by hand, has stored in another form is no view. */
 function readViews(): readonly SavedView[] {
-  return attempt(() => JSON.parse(readChoice(KEY) ?? '[]'), [])
+  const stored: unknown = attempt(() => JSON.parse(readChoice(KEY) ?? '[]'), [])
+  return Array.isArray(stored) ? stored.filter(isView) : []
+}
+
+function isView(value: unknown): value is SavedView {
+  const { name, query }: Partial<SavedView> = Object(value)
+  return typeof name === 'string' && typeof query === 'string'
 }
 
 /** Entries of the menu, and the dialog that asks for a name. */
