@@ -8,6 +8,7 @@ import {
   REMOVE_PERSON,
 } from '@sluice/gateway/operations/people'
 import { InputError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { JsonObject } from '@sluice/policy/values/json'
 import type { Command } from 'commander'
 import { addOperationCommand, OperationClient } from '../connect/ask-operation.ts'
@@ -128,7 +129,7 @@ async function setPin(
     const why = 'This is the first PIN here: the person who sets it may approve everything.'
     const first = await askFirstPin((request) => askPeople(place.data, request), {
       why,
-      ...(name === undefined ? {} : { name }),
+      ...pickDefined({ name }),
     })
     output.value({ set: first !== undefined, first: true })
     return first === undefined ? 1 : 0

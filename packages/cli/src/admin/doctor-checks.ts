@@ -14,6 +14,7 @@ import { readPackageVersion } from '@sluice/gateway/shared/package-version'
 import { compileDocuments, readDocuments } from '@sluice/gateway/state/documents'
 import { checkDataFolder } from '@sluice/ledger/store/files/private-folder'
 import { attempt } from '@sluice/policy/structures/attempt'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { askIfRunning } from '../connect/ask-operation.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
@@ -79,7 +80,7 @@ export type AddFinding = (status: DoctorFinding['status'], message: string, help
 
 function adderFor(check: string, findings: DoctorFinding[]): AddFinding {
   return (status, message, help) =>
-    findings.push({ check, status, message, ...(help === undefined ? {} : { help }) })
+    findings.push({ check, status, message, ...pickDefined({ help }) })
 }
 
 function checkNode(add: AddFinding): void {

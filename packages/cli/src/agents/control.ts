@@ -51,7 +51,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
       description: 'stop an agent',
       options: REASON,
       work: async (agents, { agent: agentId, reason }) => {
-        const request = { agentId, ...(reason === undefined ? {} : { reason }) }
+        const request = { agentId, ...pickDefined({ reason }) }
         await agents.call('wasm_agent_stop', request)
         return [await stateOf(agents, agentId)]
       },
@@ -61,7 +61,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
       description: 'hold an agent between two steps; resume goes on',
       options: REASON,
       work: async (agents, { agent: agentId, reason }) => {
-        const request = { agentId, ...(reason === undefined ? {} : { reason }) }
+        const request = { agentId, ...pickDefined({ reason }) }
         const { state } = await agents.call<AgentStateView>('wasm_agent_pause', request)
         return [{ id: agentId, state }]
       },

@@ -121,7 +121,7 @@ async function run(folder: string, options: Options): Promise<CiReport> {
 
 function toReport(steps: readonly CiStep[], changes?: CiReport['changes']): CiReport {
   const ok = steps.every(({ status }) => status !== 'failed')
-  return { ok, steps, ...(changes === undefined ? {} : { changes }) }
+  return { ok, steps, ...pickDefined({ changes }) }
 }
 
 function toCompareStep(

@@ -6,6 +6,7 @@ import { LOCAL_POLICY, nameOne } from '@sluice/gateway/config/grants'
 import { readPolicyLocation } from '@sluice/gateway/config/policy-location'
 import { extractDocument } from '@sluice/policy/document/document-within'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { CliError } from '../terminal/errors.ts'
 import { loadBasePolicy, loadPolicy } from '../terminal/load-policy.ts'
 import type { Output } from '../terminal/output.ts'
@@ -51,8 +52,7 @@ export function findPolicy(
   { config: named, policy, house }: PolicyOptions,
   name = LOCAL_POLICY,
 ): PolicySource {
-  if (policy !== undefined)
-    return { file: policy, isWithin: false, ...(house === undefined ? {} : { house }) }
+  if (policy !== undefined) return { file: policy, isWithin: false, ...pickDefined({ house }) }
   const config = named ?? findConfig()
   if (config === undefined) throw noGate()
   const location = readPolicyLocation(
@@ -98,7 +98,7 @@ export function loadGatePolicy(
 ): LoadedPolicy {
   const source = findPolicy(options, name)
   const base = loadBasePolicy(source.house, output)
-  const compileOptions = { ...base, ...(name === undefined ? {} : { name }) }
+  const compileOptions = { ...base, ...pickDefined({ name }) }
   const { policy, text } = loadPolicy(source.file, compileOptions, output, readPolicyText(source))
   return { policy, source, text }
 }

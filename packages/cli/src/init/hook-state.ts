@@ -4,6 +4,7 @@
 import { readHookAddress, readHookEntry } from '@sluice/gateway/hooks/clients/hook-lines'
 import { CODING_CLIENTS, type HookClient } from '@sluice/gateway/hooks/clients/table'
 import { isAtLeast } from '@sluice/gateway/hooks/clients/version'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { findNewer, readClientVersion } from './client-version.ts'
 import type { ListedHook } from './files/json-hooks.ts'
 
@@ -34,7 +35,7 @@ export function readHookState(client: HookClient, hooks: readonly ListedHook[]):
   const isMeantToBlock = entries.some(({ blocks }) => blocks)
   return {
     blocks: before?.blocks === true && doubt === undefined,
-    ...(doubt === undefined ? {} : { doubt }),
+    ...pickDefined({ doubt }),
     // Older versions did not ask for the event at which the client asks its user.
     isOld: entries.some(({ isOld }) => isOld) || lacksEvent(client, entries),
     renew: `sluice init --hooks ${client}${CODING_CLIENTS[client].isUntested === true ? ' --untested' : ''}${isMeantToBlock ? ' --enforce' : ''}`,

@@ -19,6 +19,7 @@ import {
 } from '@sluice/gateway/hooks/clients/table'
 import { addObserveMode, isObserveOnly } from '@sluice/gateway/state/observe-mode'
 import { attempt } from '@sluice/policy/structures/attempt'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { confirm } from '../terminal/ask.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, printable } from '../terminal/output.ts'
@@ -371,7 +372,7 @@ function readIfThere(file: string): string | undefined {
 
 function change(file: string, after: string): Change {
   const before = readIfThere(file)
-  return { file, ...(before === undefined ? {} : { before }), after }
+  return { file, ...pickDefined({ before }), after }
 }
 
 function showPack(pack: PackPlan, output: Output): void {

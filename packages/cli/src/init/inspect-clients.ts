@@ -81,7 +81,7 @@ function inspectEntry(
   return {
     ...about,
     through: resolve(used.config) === config ? 'gate' : 'other',
-    ...(missing === undefined ? {} : { missing }),
+    ...pickDefined({ missing }),
   }
 }
 

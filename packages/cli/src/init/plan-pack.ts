@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { readConfig } from '@sluice/gateway/config/config'
 import type { HookClient } from '@sluice/gateway/hooks/clients/table'
 import { compile } from '@sluice/policy/compile/compile'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { CODING_PACK, loadPack } from '../packs/load-pack.ts'
 import { mergePack } from '../packs/merge-pack.ts'
 import { plural } from '../terminal/output.ts'
@@ -48,7 +49,7 @@ export function planPack(
   const summary = `${file}: ${plural(count, 'entry', 'entries')} of the pack \`${CODING_PACK}\` for the tools of ${clients.join(', ')}; \`${commandFor(clients[0])} --dry-run\` prints them`
   return {
     kind: 'change',
-    change: { file, ...(before === undefined ? {} : { before }), after: text },
+    change: { file, ...pickDefined({ before }), after: text },
     summary,
   }
 }

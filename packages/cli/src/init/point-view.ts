@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { readConfig } from '@sluice/gateway/config/config'
 import { addressOfView, explainMissingView } from '@sluice/gateway/shared/view'
 import type { OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { cloneJson, type JsonObject } from '@sluice/policy/values/json'
 import { confirm } from '../terminal/ask.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
@@ -129,7 +130,7 @@ async function planEntry(
   const moved = { client, file, format, path, server: addressOfView(view), before: '' }
   return [
     {
-      change: { file, ...(before === undefined ? {} : { before }), after },
+      change: { file, ...pickDefined({ before }), after },
       moved: { ...moved, after: added, was: {}, now },
       others,
     },

@@ -11,6 +11,7 @@ import { keysPath, writeKeys } from '@sluice/gateway/config/keys'
 import { addObserveMode } from '@sluice/gateway/state/observe-mode'
 import { inspectDefinition } from '@sluice/guard/inspect-definition'
 import type { ToolDefinition } from '@sluice/policy/calls/tools'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { suggestKnownPolicy } from '../packs/known-fields.ts'
 import { askerFor, type QuestionPrompt } from '../terminal/ask.ts'
 import type { OptionsOf } from '../terminal/define-command.ts'
@@ -241,9 +242,7 @@ export class Init {
   ): { changes: Change[]; config: string; secrets: string[] } {
     const config =
       before === undefined ? newConfig(servers) : addServers(this.#config, before, servers)
-    const changes: Change[] = [
-      { file: this.#config, ...(before === undefined ? {} : { before }), after: config },
-    ]
+    const changes: Change[] = [{ file: this.#config, ...pickDefined({ before }), after: config }]
     const policy = join(dirname(this.#config), 'policy.yaml')
     if (before === undefined && existsSync(policy))
       this.#output.remark(

@@ -16,6 +16,7 @@ import {
 } from '@sluice/ledger/records/limits'
 import { digestText } from '@sluice/ledger/records/record'
 import { StoreError } from '@sluice/ledger/store/errors'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { runSteps } from '@sluice/policy/structures/steps'
 import { writeCanonicalJson } from '@sluice/policy/values/canonical-json'
 import type { JsonValue } from '@sluice/policy/values/json'
@@ -138,7 +139,7 @@ function query(
     )
   const request: Query = {
     ...readCallFilters(options),
-    ...(quiet === undefined ? {} : { quiet }),
+    ...pickDefined({ quiet }),
     ...(before === undefined ? {} : { before: readCount(before, '--before', 2 ** 50) }),
     ...(digests.length === 0 ? {} : { argsDigests: digests }),
     limit: readCount(limit, '--limit', QUERY_RECORDS_MAX),
@@ -190,7 +191,7 @@ function nameCalls({ calls, names }: ReturnType<typeof find>, { originOf }: Open
     return {
       record: toOriginal(record, originOf),
       outcome: outcome && toOriginal(outcome, originOf),
-      ...(sessionName === undefined ? {} : { sessionName }),
+      ...pickDefined({ sessionName }),
     }
   })
 }

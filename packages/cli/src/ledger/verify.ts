@@ -16,6 +16,7 @@ import type { TrustedHead } from '@sluice/ledger/verify/verify'
 import { selectTrustedCheckpoints } from '@sluice/ledger/verify/verify-checkpoints'
 import { verifyDirectory } from '@sluice/ledger/verify/verify-directory'
 import { verifyExport } from '@sluice/ledger/verify/verify-export'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
@@ -91,7 +92,7 @@ function verify(options: Options, output: Output): 0 | 1 {
   const own = ownKey(options.data)
   const keys = keysGiven.length > 0 ? keysGiven : own === undefined ? undefined : [own]
   const tree = options.tree === true
-  const request = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
+  const request = { noted, checkpoints, tree, ...pickDefined({ keys }) }
   const verified = verifyDirectory(options.data, request)
   const { records, dropped, head, checkpoint, problems } = verified
   const ok = problems.length === 0

@@ -2,6 +2,7 @@
 // with the base policy over the others, and a policy that is written in the configuration itself.
 
 import { compileDocuments, readDocuments } from '@sluice/gateway/state/documents'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { loadConfig } from '../connect/load-config.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readTools } from '../terminal/read-tools.ts'
@@ -35,7 +36,7 @@ export async function checkConfigured(
     warnings: problems.length - errors,
     problems: problems.map(({ problem }) => problem),
     documents,
-    ...(notInForce === undefined ? {} : { notInForce }),
+    ...pickDefined({ notInForce }),
   })
   for (const { name, file, tools: decisions } of documents) {
     const of = plural(tools?.length ?? 0, 'tool')

@@ -16,6 +16,7 @@ import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import { trustInForce } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { CONFIG } from '../connect/find-config.ts'
 import { findPolicy, POLICY, type PolicySource, readPolicyText } from '../connect/gate-policy.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
@@ -107,7 +108,7 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
     problems,
     ...(decisions ? { tools: decisions } : {}),
     ...(guesses ? { unknown: guesses } : {}),
-    ...(notInForce === undefined ? {} : { notInForce }),
+    ...pickDefined({ notInForce }),
     ...(options.show === true ? toProtectionView(policy) : {}),
   })
   printPolicy({ file, policy, warnings }, notInForce, output)
@@ -174,7 +175,7 @@ function toProtectionView(policy: CompiledPolicy) {
   return {
     protect: listProtectionParts(level),
     trust: Object.fromEntries(trust),
-    ...(answers === undefined ? {} : { answers }),
+    ...pickDefined({ answers }),
   }
 }
 

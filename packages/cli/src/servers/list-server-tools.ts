@@ -7,6 +7,7 @@ import { readSecrets, type Secret } from '@sluice/access/identity/oauth/secret-t
 import { environmentFor } from '@sluice/gateway/processes/environment'
 import type { ClientEnvironment } from '@sluice/gateway/shared/transport'
 import { isDefinition, type ToolDefinition } from '@sluice/policy/calls/tools'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { CliError } from '../terminal/errors.ts'
 import {
@@ -141,7 +142,7 @@ function startProcess(
       client,
       platform: process.platform,
     }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...pickDefined({ cwd }),
   })
   const rpc = new RpcLines((line) => child.stdin.write(line))
   let rest = ''

@@ -1,6 +1,7 @@
 // Commands that are loaded only when they are asked for: a short command is mostly loading. Help lists
 // them by the summaries of the table, which are also their descriptions.
 
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { Command } from 'commander'
 import type { SetExitCode } from './exit-code.ts'
 
@@ -36,7 +37,7 @@ export type OldNames = Readonly<
 export function toLazyCommands(rows: CommandRows, group?: string): LazyCommands {
   const named = Object.entries(rows).map(([name, [summary, load]]) => [
     name,
-    { summary, load, ...(group === undefined ? {} : { group }) },
+    { summary, load, ...pickDefined({ group }) },
   ])
   return Object.fromEntries(named)
 }

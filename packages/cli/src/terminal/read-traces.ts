@@ -2,6 +2,7 @@
 // wrong is reported with its line.
 
 import type { Injection, SessionTrace, TraceCall } from '@sluice/policy/cases/simulate'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { ArgumentError } from './errors.ts'
 import { TRACE_FILE_BYTES_MAX, TRACE_STEPS_MAX } from './limits.ts'
@@ -15,7 +16,7 @@ export function readTraces(file: string): SessionTrace[] {
     const { prompt } = line
     if (prompt !== undefined && typeof prompt !== 'string')
       throw new ArgumentError(`${place}: \`prompt\` is not a text`, HELP)
-    return { ...readSteps(line, place), ...(prompt === undefined ? {} : { prompt }) }
+    return { ...readSteps(line, place), ...pickDefined({ prompt }) }
   })
 }
 

@@ -29,6 +29,7 @@ import type { ShapeValue } from '@sluice/policy/document/shape'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { InputError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
@@ -249,7 +250,7 @@ function toRuleMove({ tool, category, to, from, also }: ShapeValue<typeof MOVE>)
       ? { section: 'categories', key: category as string }
       : { section: 'tools', key: tool }),
     to,
-    ...(from === undefined ? {} : { from }),
-    ...(also === undefined ? {} : { also }),
+    ...pickDefined({ from }),
+    ...pickDefined({ also }),
   }
 }

@@ -278,7 +278,7 @@ export class LedgerQueries {
     for (;;) {
       const page = queryLedger(
         this.#ledger,
-        { ...query, limit: 500, ...(before === undefined ? {} : { before }) },
+        { ...query, limit: 500, ...pickDefined({ before }) },
         this.#index,
         'as it is',
       )

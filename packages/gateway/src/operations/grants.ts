@@ -16,6 +16,7 @@ import { toActor } from '@sluice/access/identity/person'
 import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import { fillDefaults, parseTime } from '@sluice/policy/document/shape'
 import { InputError, OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { nameOne } from '../config/grants.ts'
 import { type Operation, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
@@ -38,7 +39,7 @@ export const ADD_GRANT = operation({
     const isFirst = !grants.exist
     const { until, prompt, ...filled } = fillDefaults(GRANT_REQUEST, input)
     const terms = { ...filled, groups: [...new Set(input.groups)] }
-    const detail = { how: 'add', ...terms, prompt, ...(until === undefined ? {} : { until }) }
+    const detail = { how: 'add', ...terms, prompt, ...pickDefined({ until }) }
     await ledger.event({ atMs: nowMs(), name: 'grant', detail: { ...detail, by: toActor(by) } })
     const untilMs = until === undefined ? null : (parseTime(until) as number)
     const { grant, token } = withOperationErrors(() =>

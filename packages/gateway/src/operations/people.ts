@@ -27,6 +27,7 @@ import {
   word,
 } from '@sluice/policy/document/build-shape'
 import { OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { commandOperation, type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
@@ -152,7 +153,7 @@ export const ADD_PERSON = operation({
       owns: [...new Set(input.owns)],
     }
     const pin = input.pin === undefined ? undefined : checkNewPin(input.pin)
-    const credentials = { token: isSystem, ...(pin === undefined ? {} : { pin }) }
+    const credentials = { token: isSystem, ...pickDefined({ pin }) }
     people.mustBeFree(person.name)
     await record(parts, { how: 'added', ...toApproverView(person), by: toActor(by) })
     const { token } = await people.add(person, credentials, nowMs())

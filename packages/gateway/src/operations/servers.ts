@@ -9,6 +9,7 @@ import { writeWhole } from '@sluice/ledger/store/files/write-whole'
 import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import type { GateConfig } from '../config/config.ts'
 import {
@@ -205,7 +206,7 @@ function previewServer(parts: ServerFile, name: string, written: unknown) {
     const plan = planPut(parts, { name, entry: written, replaces: true })
     const { how, server, before, entry } = plan
     const digest = digestOfServer(server)
-    return { server: name, how, entry, ...(before === undefined ? {} : { before }), digest }
+    return { server: name, how, entry, ...pickDefined({ before }), digest }
   }
   const pending = parts.running?.servers.pending.find((one) => one.name === name)
   if (parts.running === undefined || pending === undefined)
@@ -333,7 +334,7 @@ function toPendingView(
   servers: Servers,
 ): PendingServerView {
   const before = servers.writtenOf(name)
-  return { name, how, entry: written, digest, help, ...(before === undefined ? {} : { before }) }
+  return { name, how, entry: written, digest, help, ...pickDefined({ before }) }
 }
 
 function parse({ parse: read }: ServerFile, text: string): GateConfig {

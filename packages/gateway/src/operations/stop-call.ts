@@ -4,6 +4,7 @@
 
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { compareDecimal, formatDecimal, toDecimal } from '@sluice/policy/values/decimal'
 import { compileSuggestion, isToolCall, toolOf } from './fit-policy.ts'
 import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
@@ -59,7 +60,7 @@ function evaluate(
     const { stopped, unknown } = evaluateTraffic(policy, others)
     return [
       {
-        ...(when === undefined ? {} : { when }),
+        ...pickDefined({ when }),
         guardrail: `${guardrail.join('\n')}\n`,
         hits: stopped.map(({ seq }) => seq),
         unknown: unknown.length,

@@ -1,6 +1,7 @@
 // Servers in Codex' TOML: where each stands (a table with its tables below, dotted keys, or an inline
 // table), and a change of the keys of one that leaves every other byte alone. Pure.
 
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
 import type { ServerEntry } from './client.ts'
@@ -92,7 +93,7 @@ function spanOf({ pieces }: TomlDocument, path: readonly string[], value: JsonOb
     : own.some(({ isArray }) => isArray)
       ? 'it has an array of tables'
       : undefined
-  return { path, value, start, end, ...(stuck === undefined ? {} : { stuck }) }
+  return { path, value, start, end, ...pickDefined({ stuck }) }
 }
 
 /** The text of an entry with the keys of `isOurs` replaced by `now`, as raw TOML. */
