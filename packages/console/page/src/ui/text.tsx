@@ -56,7 +56,7 @@ export function TextLine({ text, className = '' }: TextProps): JSX.Element {
 /** A name on one line: if it does not fit, its middle is left out. */
 export function NameLine({ text, className = '' }: TextProps): JSX.Element {
   const letters = [...text.slice(0, 300)]
-  if (letters.length <= NAME_END) return <TextLine text={text} className={className} />
+  if (letters.length <= 2 * NAME_END) return <TextLine text={text} className={className} />
   return (
     <bdi className={`name-line ${className}`}>
       <span className="cut">{marked(letters.slice(0, -NAME_END).join(''))}</span>
