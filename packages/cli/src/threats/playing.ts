@@ -8,7 +8,6 @@ import type { SimulationOptions } from '@sluice/policy/cases/simulate'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { findReads } from '@sluice/policy/model/policy-reads'
-import { pickDefined } from '@sluice/policy/structures/pick-defined'
 
 /** What the product finds, for a policy that may not read all of it. */
 export function listPlayingOptions(
@@ -23,7 +22,7 @@ export function listPlayingOptions(
     inspectCall: (tool, args) => {
       const callCategory = classifyCall(tool, args)
       return {
-        ...pickDefined({ callCategory }),
+        ...(callCategory === undefined ? {} : { callCategory }),
         holdsSecret: () => holdsSecret(args),
         holds: (kind) => holdsData(args, kind),
       }

@@ -14,7 +14,6 @@ import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { getTrust } from '@sluice/policy/model/answer-trust'
 import { findReads } from '@sluice/policy/model/policy-reads'
-import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { THREAT_AMOUNTS_MAX, THREAT_PLAYS_MAX, THREAT_SEARCH_MS_MAX } from './limits.ts'
 import { listCarriers, listEnds, listSources } from './list-steps.ts'
@@ -244,7 +243,7 @@ function toPath({ harm, end, form, calls, carrier, source, steps }: FoundPath): 
   return {
     harm,
     end: toToolId(end.tool),
-    ...pickDefined({ writer }),
+    ...(writer === undefined ? {} : { writer }),
     reach: end.reach,
     form,
     steps: all.map(({ tool, args, does }, index) => ({

@@ -250,7 +250,6 @@ function toRuleMove({ tool, category, to, from, also }: ShapeValue<typeof MOVE>)
       ? { section: 'categories', key: category as string }
       : { section: 'tools', key: tool }),
     to,
-    ...pickDefined({ from }),
-    ...pickDefined({ also }),
+    ...pickDefined({ from, also }),
   }
 }

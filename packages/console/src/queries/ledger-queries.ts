@@ -172,11 +172,9 @@ export class LedgerQueries {
   #contextOf({ record: { seq, session, decision, approval }, became }: JudgedCall): CallContext {
     const sessionName = this.#names.nameOf(session)
     const isDenied = became === 'deny' && HELD_CODES.includes(decision.code)
-    const deniedBy = isDenied && approval !== undefined && this.#index?.findDenier(approval)
-    return {
-      ...pickDefined({ sessionName, deniedBy: deniedBy || undefined }),
-      ...this.#origin(seq),
-    }
+    const request = isDenied ? approval : undefined
+    const deniedBy = request === undefined ? undefined : this.#index?.findDenier(request)
+    return { ...pickDefined({ sessionName, deniedBy }), ...this.#origin(seq) }
   }
 
   #origin(seq: number): { readonly origin?: RecordOrigin } {
@@ -230,7 +228,7 @@ export class LedgerQueries {
       return this.#toLookup({
         record,
         outcome: this.#outcomeOf(record.seq),
-        became: this.#index?.findBecame(seq ?? 0) ?? record.decision.action,
+        became: this.#index?.findBecame(record.seq) ?? record.decision.action,
       })
     const newest = this.#amongNewest(address)
     if (newest !== undefined) return this.#toLookup(newest)

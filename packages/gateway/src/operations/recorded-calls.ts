@@ -7,7 +7,6 @@ import { GUARD_LABELS } from '@sluice/policy/cases/label-sources'
 import type { RecordedCall } from '@sluice/policy/cases/replay-call'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { labelsOf } from '../state/labels-of.ts'
 
 interface RecordedSession {
@@ -68,7 +67,7 @@ export class RecordedCalls {
         ? {}
         : { doubtfulLabels: new Set([...past.doubtful].filter((label) => !past.saw.has(label))) }),
       facts: {
-        ...pickDefined({ tool }),
+        ...(tool === undefined ? {} : { tool }),
         transport: '',
         principal: { ...principal, groups: [], claims: {} },
         agent: agent === null ? null : { id: agent, owner: '', template: '', depth: 0, turn: 0 },

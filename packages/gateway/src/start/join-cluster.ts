@@ -102,13 +102,9 @@ export async function connectCluster(
         kind === 'names' && (body === null || JSON.parse(body).name === null)
       if (rows.some(isForgotten)) {
         eraseDerived(parts.config.data)
-        for (const { database } of [
-          parts.names,
-          grants.file,
-          people.file,
-          { database: parts.store },
-        ])
-          overwriteDeleted(database)
+        const { database } = parts.names
+        for (const one of [database, grants.file.database, people.file.database, parts.store])
+          overwriteDeleted(one)
       }
     }
     const requests = rows.filter(({ kind }) => kind === 'approvals')

@@ -357,11 +357,10 @@ function byReadingForwards(
   { query, quiet, limit }: { query: Query; quiet: Set<unknown> | undefined; limit: number },
 ): CallWithOutcome[] {
   const calls = new Map<number, CallWithOutcome>()
-  const held = new HeldCalls()
-  const became = new Map<number, string>()
-  for (const record of recordsBackwards(ledger)) became.set(record.seq, held.take(record))
+  const { after = 0 } = query
+  const became = readChangedCalls(ledger, after)
   let open = 0
-  for (const record of recordsFrom(ledger, (query.after ?? 0) + 1)) {
+  for (const record of recordsFrom(ledger, after + 1)) {
     if (record.kind === 'outcome') {
       const call = calls.get(record.intent)
       if (call === undefined) continue
@@ -380,6 +379,19 @@ function byReadingForwards(
     if (calls.size > limit && open === 0) break
   }
   return [...calls.values()]
+}
+
+/** What held calls behind a number became, by their own numbers; calls that are as they were recorded are left out. */
+function readChangedCalls(ledger: DatabaseSync, after: number): ReadonlyMap<number, string> {
+  const held = new HeldCalls()
+  const changed = new Map<number, string>()
+  for (const record of recordsBackwards(ledger)) {
+    if (record.seq <= after) break
+    const became = held.take(record)
+    if (record.kind === 'outcome' || record.kind === 'event') continue
+    if (became !== record.decision.action) changed.set(record.seq, became)
+  }
+  return changed
 }
 
 /** `became`: its action as later records leave it. */

@@ -91,12 +91,12 @@ export class RecordIndex {
     this.#statements.judged.run(this.#intern(`approver:${by}`), seq, 'true')
   }
 
-  /** Who denied a request for approval; empty if nobody did. */
-  findDenier(approval: string): string {
+  /** Who denied a request for approval; undefined if nobody did. */
+  findDenier(approval: string): string | undefined {
     const row = this.database
       .prepare('SELECT by FROM words JOIN denials ON approval = id WHERE text = ?')
       .get(approval)
-    return String(row?.by ?? '')
+    return row && String(row.by)
   }
 
   /** The action of a call as later records leave it; undefined if it is not indexed. */
@@ -241,6 +241,7 @@ export class RecordIndex {
 
   /** A call that was held before has become what this record says. */
   #changeHeld(record: LedgerRecord): void {
+    if (record.kind === 'outcome') return
     const change = findHeldCallChange(record)
     if (change === undefined) return
     const approval = this.#intern(change.approval)
@@ -251,7 +252,6 @@ export class RecordIndex {
       this.#counts.add(Object.values({ ...held, became }))
       this.#statements.became.run(became, Number(held.seq))
     }
-    if (record.kind === 'outcome') return
     if (record.kind === 'event') {
       const { by = '' } = change
       if (by === '') return
@@ -260,8 +260,9 @@ export class RecordIndex {
       return
     }
     // The event before the record says who denied a call that waited.
-    const by = record.decision.code === 'APPROVAL_DENIED' ? this.findDenier(change.approval) : ''
-    if (by !== '') this.#tagDenier(record.seq, by)
+    const isDenied = record.decision.code === 'APPROVAL_DENIED'
+    const by = isDenied ? this.findDenier(change.approval) : undefined
+    if (by !== undefined) this.#tagDenier(record.seq, by)
     if (isHeld(record)) this.#statements.hold.run(approval, record.seq)
     else if (held !== undefined) this.#statements.letGo.run(approval)
   }

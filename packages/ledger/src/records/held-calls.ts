@@ -3,7 +3,7 @@
 // nobody made it again is a denial. Pure.
 
 import { isObject } from '@sluice/policy/values/json'
-import type { DecisionRecord, LedgerRecord } from './record.ts'
+import type { DecisionRecord, LedgerRecord, OutcomeRecord } from './record.ts'
 
 /** Takes the place of the action of a held call if a later record is about the same call: that one counts. */
 export const MADE_AGAIN = 'made again'
@@ -20,8 +20,9 @@ export interface HeldCallChange {
 }
 
 /** What a record says about the one that was held before it; undefined if nothing. */
-export function findHeldCallChange(record: LedgerRecord): HeldCallChange | undefined {
-  if (record.kind === 'outcome') return undefined
+export function findHeldCallChange(
+  record: Exclude<LedgerRecord, OutcomeRecord>,
+): HeldCallChange | undefined {
   if (record.kind === 'event') {
     if (!REFUSALS.includes(record.name) || !isObject(record.detail)) return undefined
     const { request, by } = record.detail
@@ -42,12 +43,13 @@ export class HeldCalls {
 
   /** Takes in a record that is older than all before it; returns the action of a call as it became. */
   take(record: LedgerRecord): string {
+    if (record.kind === 'outcome') return ''
     const change = findHeldCallChange(record)
     const later = change && this.#changes.get(change.approval)
     // Of an approval and a verdict the record of the call is the later word.
     if (change !== undefined && later !== MADE_AGAIN)
       this.#changes.set(change.approval, change.became)
-    if (record.kind === 'outcome' || record.kind === 'event') return ''
+    if (record.kind === 'event') return ''
     return (isHeld(record) ? later : undefined) ?? record.decision.action
   }
 }
