@@ -3,6 +3,23 @@
 
 import type { Attack } from './attack.ts'
 
+const DENY_ALL = denyBut()
+const HELD_AFTER_STRANGERS = denyBut(
+  'tools:',
+  '  "{tool}": allow',
+  'guardrails:',
+  '  - name: not after strangers',
+  '    match: { tools: ["{tool}"] }',
+  '    action: require_approval',
+  '    when: session.saw.untrusted',
+)
+const HELD_AND_RARE = denyBut(
+  'tools:',
+  '  "{tool}":',
+  '    action: require_approval',
+  '    rate_limit: { max: 5, window: 60, per: principal }',
+)
+
 export const ATTACK_LIST: readonly Attack[] = [
   {
     id: 'A01',
@@ -12,12 +29,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     signal: 'poisoned',
     shows:
       'orders, paths of secrets or "do not tell" in any string of a definition, the nested ones of the schema too',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: its definition speaks to the model }',
-    ),
+    rule: holdBecause('its definition speaks to the model'),
     gate: 'partly',
     bounds:
       'known turns of phrase are found and held; a poison in plain prose looks like documentation',
@@ -30,13 +42,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'high stakes',
     shows: 'the digest of the whole definition is another than the one pinned',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'categories: { Read: allow }',
-      'tools:',
-      '  "{tool}": require_approval',
-    ),
+    rule: denyBut('categories: { Read: allow }', 'tools:', '  "{tool}": require_approval'),
     gate: 'yes',
     bounds: 'a pin sees the definition, not what the server does behind an unchanged one',
     incident: 'a sleeper that changed its description on a later start, 2025',
@@ -48,7 +54,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'looks alike',
     shows: 'the same name, or one that looks the same, on another server',
-    rule: policy('version: 1', 'default: deny', 'tools:', '  "{tool}": allow'),
+    rule: denyBut('tools:', '  "{tool}": allow'),
     gate: 'yes',
     bounds: 'names are kept apart by server; which server a user meant is still the model’s choice',
     incident: 'benchmarks of tool hijacking; 80 real collisions in 74 servers',
@@ -60,12 +66,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'hidden text',
     shows: 'code points that have no business in a definition or answer',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: deny, reason: its definition has hidden text }',
-    ),
+    rule: denyBut('tools:', '  "{tool}": { action: deny, reason: its definition has hidden text }'),
     gate: 'yes',
     bounds: 'a known set of code points; words in an image are not text',
     incident: 'terminal escapes in tool descriptions, shown by Trail of Bits in 2025',
@@ -77,9 +78,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Execute'],
     signal: 'reads strangers',
     shows: 'orders in the answer of a tool that reads mail, issues, pages or tickets',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'categories: { Read: allow }',
       'labels: { "{tool}": [untrusted] }',
       'guardrails:',
@@ -99,9 +98,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'sends outside',
     shows: 'a session that has read both, then calls something that sends',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'categories: { Read: allow, Write: allow }',
       'guardrails:',
       '  - name: private data stays in',
@@ -120,9 +117,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'takes a path',
     shows: 'a path that, decoded until stable and normalised, is not below the folder',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -140,9 +135,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute', 'Read'],
     signal: 'takes a command',
     shows: 'shell metacharacters where none belong',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -160,9 +153,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute', 'Write', 'Read'],
     signal: 'takes an option',
     shows: 'a branch, file or revision that begins with `-`',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -180,9 +171,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Execute', 'Destructive'],
     signal: 'takes sql',
     shows: 'a statement that is not certain to be one that only reads',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -203,9 +192,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     signal: 'takes a url',
     shows:
       'a private, loopback or metadata address, also after a redirect or a second look-up of the name',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -223,7 +210,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'none',
     shows: 'a Host or Origin that is not the gate’s',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds: 'the gate answers 403 by itself; a server reached past the gate has no such guard',
     incident: 'CVE-2025-49596 and CVE-2025-9611',
@@ -235,7 +222,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'none',
     shows: 'a listener beyond loopback and no grant',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds: 'the gate refuses to start so; it cannot close somebody else’s bridge',
     incident: 'CVE-2026-59726',
@@ -247,7 +234,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'none',
     shows: 'a scheme that is not http or https',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds: 'the gate refuses the address; a client that signs in without the gate is on its own',
     incident: 'CVE-2025-6514',
@@ -259,7 +246,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'none',
     shows: 'an audience that is not the receiver’s',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds:
       'the gate never forwards the client’s token; what a server does with its own is its own',
@@ -272,7 +259,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'none',
     shows: 'a handle used by a principal that it does not belong to',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds: 'handles are bound to the principal; a stolen grant is the principal',
     incident: 'named in the MCP specification’s security practices',
@@ -284,9 +271,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'reads private',
     shows: 'an answer kept without the principal in its key',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -303,12 +288,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Execute', 'Financial'],
     signal: 'sends outside',
     shows: 'nothing on the wire between client and server',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: pin the version of this server first }',
-    ),
+    rule: holdBecause('pin the version of this server first'),
     gate: 'no',
     bounds:
       'the gate does not see what a server sends by itself: pin its version and limit its egress',
@@ -321,11 +301,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'none',
     shows: 'a command that is not on the list of those accepted',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'categories: { Read: allow, Execute: require_approval }',
-    ),
+    rule: denyBut('categories: { Read: allow, Execute: require_approval }'),
     gate: 'yes',
     bounds:
       'the gate starts only what its own configuration names; a client’s own list is the client’s',
@@ -338,9 +314,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'reads secrets',
     shows: 'the shape of known keys, also in base64 or hex',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}": { action: require_approval, reason: it reads secrets }',
       'labels: { "{tool}": [private] }',
@@ -356,14 +330,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Destructive', 'Write'],
     signal: 'takes many',
     shows: 'the rate of calls, the number of things in one',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: require_approval',
-      '    rate_limit: { max: 5, window: 60, per: principal }',
-    ),
+    rule: HELD_AND_RARE,
     gate: 'yes',
     bounds: 'what one allowed call can do in the server is up to the server',
     incident: 'MITRE ATLAS AML.T0101; agents that dropped a production database',
@@ -375,9 +342,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Financial'],
     signal: 'takes an amount',
     shows: 'the amount, the running total, a payee never paid before, the same call twice',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: require_approval',
@@ -395,9 +360,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'high stakes',
     shows: 'an approval that is not bound to tool, arguments and definition',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: require_approval',
@@ -415,12 +378,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'false hint',
     shows: 'the catalogue’s own class is riskier than the hint',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: its hint says less than its definition }',
-    ),
+    rule: holdBecause('its hint says less than its definition'),
     gate: 'yes',
     bounds: 'hints are never a reason to allow; a definition that lies like its hint is not caught',
     incident: 'a published server ships the sending of mail and messages as read-only',
@@ -432,12 +390,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'puts itself first',
     shows: '“use this tool first”, “the best tool”, “do not use others”',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: it asks to be preferred }',
-    ),
+    rule: holdBecause('it asks to be preferred'),
     gate: 'partly',
     bounds: 'flagged where it is said so; honest advice reads the same',
     incident: 'measured in MCP security benchmarks',
@@ -449,12 +402,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'asks for context',
     shows: 'names such as conversation_history or llm_name, texts such as “the full conversation”',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: it asks for context it has no need of }',
-    ),
+    rule: holdBecause('it asks for context it has no need of'),
     gate: 'partly',
     bounds: 'by name and text; a parameter called `note` may ask for as much',
     incident: 'measured in MCP security benchmarks',
@@ -466,7 +414,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'none',
     shows: 'JSON that is not the same to every parser',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds: 'refused before any rule is asked',
     incident: 'six forms of one denied call that went through another gate',
@@ -478,9 +426,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'takes a pattern',
     shows: 'backtracking patterns, deep nesting, remote references',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -498,14 +444,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'runs code',
     shows: 'time, memory and output beyond their bounds',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 10, window: 60 }',
-    ),
+    rule: allowAMinute(10),
     gate: 'yes',
     bounds: 'hard ends for Sluice’s own agents; a server’s sandbox is the server’s',
     incident: 'quickjs-emscripten issue 219',
@@ -517,12 +456,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'runs code',
     shows: 'nothing, until it is too late',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: it runs code }',
-    ),
+    rule: holdBecause('it runs code'),
     gate: 'partly',
     bounds: 'Sluice’s agents have no host objects at all; a server’s sandbox is the server’s',
     incident: 'the escapes of vm2',
@@ -534,7 +468,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'none',
     shows: 'a chain of hashes that does not close, a checkpoint nobody else holds',
-    rule: policy('version: 1', 'default: deny'),
+    rule: DENY_ALL,
     gate: 'yes',
     bounds: 'a cut tail shows only against a checkpoint kept elsewhere',
     incident: 'eighth of OWASP’s list for MCP',
@@ -546,14 +480,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'costs',
     shows: 'size, time and concurrency',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 60, window: 60 }',
-    ),
+    rule: allowAMinute(60),
     gate: 'yes',
     bounds: 'counts calls; what one call costs is known only where an argument says it',
     incident: 'MITRE ATLAS AML.T0034',
@@ -565,9 +492,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'its class',
     shows: 'many reads in a row, or reads of what the task never spoke of',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: allow',
@@ -586,9 +511,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write'],
     signal: 'its class',
     shows: 'writes after untrusted text was read in the same session',
-    rule: policy(
-      'version: 1',
-      'default: deny',
+    rule: denyBut(
       'tools:',
       '  "{tool}":',
       '    action: require_approval',
@@ -606,12 +529,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'its class',
     shows: 'runs after untrusted text was read, or that the task never spoke of',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: it runs or drives something }',
-    ),
+    rule: holdBecause('it runs or drives something'),
     gate: 'partly',
     bounds: 'a person sees the call; what the thing that runs does then, the gate does not see',
     incident: 'coding agents that ran commands from a web page, 2025',
@@ -623,14 +541,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Destructive'],
     signal: 'its class',
     shows: 'the call itself: there is no second one',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: require_approval',
-      '    rate_limit: { max: 5, window: 60, per: principal }',
-    ),
+    rule: HELD_AND_RARE,
     gate: 'yes',
     bounds: 'a person decides on each call; a person may err too, so few at a time',
     incident: 'an agent that deleted a production database, 2025',
@@ -642,14 +553,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Financial'],
     signal: 'its class',
     shows: 'a payee, an amount or an order that the task never spoke of',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: require_approval',
-      '    rate_limit: { max: 5, window: 60, per: principal }',
-    ),
+    rule: HELD_AND_RARE,
     gate: 'yes',
     bounds:
       'a person decides on each call, and limits bound the rest; the receiver is not known to the gate',
@@ -662,14 +566,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write'],
     signal: 'exports state',
     shows: 'an export that the task did not ask for, followed by a call that sends',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 10, window: 60 }',
-    ),
+    rule: allowAMinute(10),
     gate: 'partly',
     bounds:
       'limits and labels bound it; what a permitted export contains then belongs to the caller',
@@ -681,14 +578,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write'],
     signal: 'exports state',
     shows: 'a copy that is larger than the work explains',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 5, window: 60 }',
-    ),
+    rule: allowAMinute(5),
     gate: 'partly',
     bounds: 'known forms of secrets are replaced; a secret in plain words is not found',
   },
@@ -699,17 +589,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'lists tasks',
     shows: 'items that name a recipient, a download or a payment that the user never mentioned',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": allow',
-      'guardrails:',
-      '  - name: not after strangers',
-      '    match: { tools: ["{tool}"] }',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-    ),
+    rule: HELD_AFTER_STRANGERS,
     gate: 'partly',
     bounds:
       'calls that follow are decided as any others; the gate cannot tell whose idea an item was',
@@ -722,14 +602,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'lists tasks',
     shows: 'reads of the list by a caller that does not work on it',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 30, window: 60 }',
-    ),
+    rule: allowAMinute(30),
     gate: 'partly',
     bounds: 'who may read it is a rule; what the reader repeats is not seen',
   },
@@ -740,14 +613,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'tells a state',
     shows: 'the same call at short intervals with the same answer',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 30, window: 60 }',
-    ),
+    rule: allowAMinute(30),
     gate: 'yes',
     bounds: 'a limit per session ends it; the right number depends on the work',
   },
@@ -758,12 +624,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'tells a state',
     shows: 'a stop or reset by another caller shortly before',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: somebody waits for this answer }',
-    ),
+    rule: holdBecause('somebody waits for this answer'),
     gate: 'no',
     bounds:
       'the answer is true at the time; that the caller should ask why is not in the power of a gate',
@@ -775,17 +636,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Execute'],
     signal: 'makes an agent',
     shows: 'instructions or tools that the task did not call for',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": allow',
-      'guardrails:',
-      '  - name: not after strangers',
-      '    match: { tools: ["{tool}"] }',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-    ),
+    rule: HELD_AFTER_STRANGERS,
     gate: 'partly',
     bounds:
       'the creation can be held after foreign text was read; later prompts of the agent are not recognised by it',
@@ -798,14 +649,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Execute'],
     signal: 'makes an agent',
     shows: 'many creations in one session',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 5, window: 60 }',
-    ),
+    rule: allowAMinute(5),
     gate: 'yes',
     bounds: 'limits per session and per family count all of them',
   },
@@ -816,17 +660,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'drives an agent',
     shows: 'a prompt that repeats a text from outside',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": allow',
-      'guardrails:',
-      '  - name: not after strangers',
-      '    match: { tools: ["{tool}"] }',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-    ),
+    rule: HELD_AFTER_STRANGERS,
     gate: 'partly',
     bounds:
       'calls of the other agent are decided by themselves, with the labels of who prompted it',
@@ -839,12 +673,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute'],
     signal: 'drives an agent',
     shows: 'answers of an agent that are used as recipients or commands',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: it hands work to another agent }',
-    ),
+    rule: holdBecause('it hands work to another agent'),
     gate: 'partly',
     bounds:
       'labels go along with the answer; words that were changed on the way are not recognised',
@@ -856,12 +685,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Destructive', 'Execute'],
     signal: 'ends an agent',
     shows: 'an end right after a denied or unusual call',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: it ends an agent with its history }',
-    ),
+    rule: holdBecause('it ends an agent with its history'),
     gate: 'yes',
     bounds: 'a person decides; the ledger of the gate keeps the calls in any case',
   },
@@ -872,12 +696,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Destructive', 'Execute'],
     signal: 'ends an agent',
     shows: 'an end while calls of the agent are open',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: its work may be unfinished }',
-    ),
+    rule: holdBecause('its work may be unfinished'),
     gate: 'partly',
     bounds: 'a person decides; the gate does not know what is half done',
   },
@@ -888,17 +707,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Destructive'],
     signal: 'changes a template',
     shows: 'a template that tells the agent to send, hide or ignore something',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": allow',
-      'guardrails:',
-      '  - name: not after strangers',
-      '    match: { tools: ["{tool}"] }',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-    ),
+    rule: HELD_AFTER_STRANGERS,
     gate: 'partly',
     bounds:
       'hidden text and known injections are refused at import; ordinary words that mean harm are not found',
@@ -911,12 +720,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Destructive'],
     signal: 'changes a template',
     shows: 'a change of templates that no task asked for',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": { action: require_approval, reason: others create agents from it }',
-    ),
+    rule: holdBecause('others create agents from it'),
     gate: 'yes',
     bounds: 'a person decides on each change',
   },
@@ -927,14 +731,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write'],
     signal: 'lists templates',
     shows: 'two entries that differ in one character, or promise the same',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 30, window: 60 }',
-    ),
+    rule: allowAMinute(30),
     gate: 'partly',
     bounds: 'what is created from it can be held; which one is meant only the user knows',
   },
@@ -945,17 +742,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write'],
     signal: 'lists templates',
     shows: 'an entry that speaks to the model',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": allow',
-      'guardrails:',
-      '  - name: not after strangers',
-      '    match: { tools: ["{tool}"] }',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-    ),
+    rule: HELD_AFTER_STRANGERS,
     gate: 'partly',
     bounds:
       'injections of known form are found; others count as read, so that later calls can be held',
@@ -968,14 +755,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'shows an agent',
     shows: 'reads of many agents in a row',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 30, window: 60 }',
-    ),
+    rule: allowAMinute(30),
     gate: 'partly',
     bounds: 'who may read it is a rule; what the reader repeats is not seen',
   },
@@ -986,23 +766,26 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'shows an agent',
     shows: 'reads of files or messages by a caller that was denied their source',
-    rule: policy(
-      'version: 1',
-      'default: deny',
-      'tools:',
-      '  "{tool}": allow',
-      'guardrails:',
-      '  - name: not after strangers',
-      '    match: { tools: ["{tool}"] }',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-    ),
+    rule: HELD_AFTER_STRANGERS,
     gate: 'partly',
     bounds: 'labels of the agent go to the reader; an unlabelled source is not known',
   },
 ]
 
-/** A policy document of these lines. */
-function policy(...lines: readonly string[]): string {
-  return `${lines.join('\n')}\n`
+function holdBecause(reason: string): string {
+  return denyBut('tools:', `  "{tool}": { action: require_approval, reason: ${reason} }`)
+}
+
+function allowAMinute(calls: number): string {
+  return denyBut(
+    'tools:',
+    '  "{tool}":',
+    '    action: allow',
+    `    rate_limit: { max: ${calls}, window: 60 }`,
+  )
+}
+
+/** A policy that denies all but what these lines say. */
+function denyBut(...lines: readonly string[]): string {
+  return ['version: 1', 'default: deny', ...lines, ''].join('\n')
 }
