@@ -166,9 +166,10 @@ describe('comments', () => {
     const wrong = productCode.flatMap(({ path, text }) => {
       const [opening = ''] = /^(?:\/\/.*\n)*/.exec(text) ?? []
       const claimed = [...opening.replace(/\n\/\//g, '').matchAll(CALLER)].map(([, name]) => name)
-      const callers = productCode.filter((one) => importsModule(one, basename(path)))
+      const isCaller = (name: string) =>
+        productCode.some((one) => basename(one.path) === name && importsModule(one, basename(path)))
       return claimed
-        .filter((name = '') => !callers.some((one) => basename(one.path) === name))
+        .filter((name = '') => !isCaller(name))
         .map((name) => `${path} says that ${name} calls it, which does not import it`)
     })
     expect(wrong).toEqual([])
