@@ -8,6 +8,7 @@ import type {
   LimitsView,
   ListedAgentView,
   Overview,
+  PolicyView,
   ServerView,
   SettingsView,
 } from '../../../../src/contract/contract.ts'
@@ -23,6 +24,7 @@ import { type PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { ago, formatTimeLeft, minute, plural } from '../../ui/words.ts'
 import { useInbox } from '../approvals/inbox.ts'
+import { isShadowOver } from '../policy/shadow-end.ts'
 import { NEARLY_FULL } from './limits.tsx'
 import { Usage } from './usage.tsx'
 
@@ -51,8 +53,9 @@ export function NeedsYou(): JSX.Element {
   const limits = useResource<LimitsView>('/limits', REFRESH_MS).value?.limits ?? []
   const alerts = useResource<AlertsView>('/alerts', REFRESH_MS).value?.sent ?? []
   const hour = useResource<Overview>(`/overview${formatQuery(LAST_HOUR)}`, REFRESH_MS).value
+  const policies = useResource<PolicyView>('/policy', REFRESH_MS * 6).value?.documents ?? []
   const refused = hour?.reasons.find(({ name }) => name === QUEUE_FULL)?.calls ?? 0
-  const needs = listNeeds({ pending, refused, servers, settings, limits, alerts }, now)
+  const needs = listNeeds({ pending, refused, servers, settings, limits, alerts, policies }, now)
   return (
     <Panel title="Needs you" isSmall>
       <ul>
@@ -87,6 +90,7 @@ function listNeeds(
     settings,
     limits,
     alerts,
+    policies,
   }: {
     readonly pending: readonly ApprovalRequest[]
     /** Calls of the last hour that found the queue of approvals full. */
@@ -95,6 +99,7 @@ function listNeeds(
     readonly settings: SettingsView | undefined
     readonly limits: LimitsView['limits']
     readonly alerts: AlertsView['sent']
+    readonly policies: PolicyView['documents']
   },
   now: number,
 ): Need[] {
@@ -125,6 +130,14 @@ function listNeeds(
         says: `The gate ${name} is lost`,
         detail: `since ${minute(seenAtMs)}`,
         to: '/settings?section=data',
+      })),
+    ...policies
+      .filter(({ textInForce }) => isShadowOver(textInForce, now))
+      .map(({ name }) => ({
+        icon: 'policy' as const,
+        says: 'Rules have been in shadow for long enough',
+        detail: `of ${name}: put them in force, or remove them`,
+        to: `/policy${formatQuery({ document: name })}`,
       })),
     ...limits
       .filter(({ share }) => share >= NEARLY_FULL)

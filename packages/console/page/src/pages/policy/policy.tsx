@@ -130,7 +130,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         />
       </PageHead>
       <Banners fixed={document.fixed} why={why} />
-      <InShadow rules={draft.meaning?.shadow ?? NONE} />
+      <InShadow rules={draft.meaning?.shadow ?? NONE} text={draft.text} />
       <div className="split policy-body">
         {board === undefined ? (
           <Loading />

@@ -14,6 +14,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { formatPointer, plural } from '../../ui/words.ts'
+import { findShadowEnd, isShadowOver, SHADOW_DAYS, writeShadowEnd } from './shadow-end.ts'
 
 interface ShadowFirstProps {
   readonly document: PolicyDocumentView
@@ -29,35 +30,45 @@ export function ShadowFirst({ document, text, onText }: ShadowFirstProps): JSX.E
     if (isOn) onText(undefined)
     else {
       const { name } = document
-      onText((await post<PolicyDraft>('/policy/draft', { name, text, shadow: true })).text)
+      const draft = await post<PolicyDraft>('/policy/draft', { name, text, shadow: true })
+      onText(writeShadowEnd(draft.text, Date.now()))
     }
     setOn(!isOn)
   }
   return (
     <>
       <Button aria-pressed={isOn} onPress={() => turn().catch(complain)}>
-        <Icon name="history" /> {isOn ? 'In shadow first' : 'Shadow it first'}
+        <Icon name="history" /> {isOn ? 'In shadow first' : `Shadow for ${SHADOW_DAYS} days`}
       </Button>
       {isOn && (
         <p className="muted small" role="status">
-          Calls are decided as now. What it adds is recorded beside them; after some days this page
-          shows what it would have decided.
+          Calls are decided as now. What it adds is recorded beside them; after {SHADOW_DAYS} days
+          the overview asks for a decision.
         </p>
       )}
     </>
   )
 }
 
-/** What is in shadow, each with the calls on record that it would have decided. */
-export function InShadow({ rules }: { rules: PolicyDraft['shadow'] }): JSX.Element | null {
+interface InShadowProps {
+  readonly rules: PolicyDraft['shadow']
+  /** Of the document. */
+  readonly text: string
+}
+
+/** What is in shadow and until when, each rule with the calls on record that it would have decided. */
+export function InShadow({ rules, text }: InShadowProps): JSX.Element | null {
   if (rules.length === 0) return null
+  const end = findShadowEnd(text)
+  const isOver = isShadowOver(text, Date.now())
   return (
-    <div className="banner">
-      <Icon name="history" /> {plural(rules.length, 'rule is', 'rules are')} in shadow, and would
-      have decided:
+    <div className={`banner ${isOver ? 'ask' : ''}`}>
+      <Icon name="history" /> {plural(rules.length, 'rule is', 'rules are')} in shadow
+      {end !== undefined && ` until ${end}`}, and would have decided:
       {rules.map((rule) => (
         <Found key={rule.rule} {...rule} />
       ))}
+      {isOver && 'Put them in force (take `mode: shadow` out), or remove them.'}
     </div>
   )
 }

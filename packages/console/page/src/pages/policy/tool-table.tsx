@@ -37,7 +37,7 @@ interface PolicyRow {
   readonly condition: string
   readonly limits: readonly string[]
   readonly guardrails: readonly string[]
-  /** Why the decision is more than a word. */
+  /** The edit that gives it another decision. */
   readonly move: (to: string) => RuleMove
 }
 
