@@ -71,11 +71,41 @@ const CLIENT_FILES = [
   '.github/hooks/sluice.json',
 ]
 
+/** What gives power over the user later. */
+const KEPT = [
+  '.git/config',
+  '.git/hooks/post-checkout',
+  '.git/commondir',
+  '.git/config.worktree',
+  '.git/modules/sub/config',
+  '.git/worktrees/shop-tree/commondir',
+  '.git/worktrees/shop-tree/gitdir',
+  '.git/worktrees/shop-tree/config.worktree',
+  '.claude/settings.json',
+  '.codex/config.toml',
+  '.gemini/commands/run.toml',
+  '.cursor/rules',
+  '.vscode/tasks.json',
+  '.husky/pre-commit',
+  '.github/hooks/h.json',
+  '.mcp.json',
+  'opencode.json',
+  '.copilot/hooks.json',
+  '.devcontainer/devcontainer.json',
+  '.idea/workspace.xml',
+  '.envrc',
+  '.gitmodules',
+  'conf/sluice.yaml',
+]
+
 describe.runIf(BWRAP !== undefined).each(OWN_USER)(
   nameBubblewrapSuite('in the box, as user %s', BWRAP),
   (uid) => {
     let trial: BoxTrial
     const read = (name: string) => readFileSync(join(trial.project, name), 'utf8')
+    const readKept = (name: string) => trial.outside(`cat ${name} || echo missing`)
+    /** Each of `KEPT` at the beginning: a line may not take away what a later test looks at. */
+    let kept: ReadonlyMap<string, string>
 
     beforeAll(async () => {
       trial = new BoxTrial(uid)
@@ -146,6 +176,9 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           hidden: [join(trial.project, 'gate/data')],
         },
       )
+      // The box makes some of them when it starts.
+      await trial.run('true')
+      kept = new Map(KEPT.map((name) => [name, readKept(name)]))
     })
     afterAll(() => trial.close())
 
@@ -183,44 +216,21 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
       expect((await trial.run('echo x > opencode.jsonc')).code).toBe(0)
     })
 
-    test.each([
-      '.git/config',
-      '.git/hooks/post-checkout',
-      '.git/commondir',
-      '.git/config.worktree',
-      '.git/modules/sub/config',
-      '.git/worktrees/shop-tree/commondir',
-      '.git/worktrees/shop-tree/gitdir',
-      '.git/worktrees/shop-tree/config.worktree',
-      '.claude/settings.json',
-      '.codex/hooks.json',
-      '.gemini/settings.json',
-      '.cursor/rules',
-      '.vscode/tasks.json',
-      '.husky/pre-commit',
-      '.github/hooks/h.json',
-      '.mcp.json',
-      'opencode.json',
-      '.copilot/hooks.json',
-      '.devcontainer/devcontainer.json',
-      '.idea/workspace.xml',
-      '.envrc',
-      '.gitmodules',
-      'conf/sluice.yaml',
-    ])('`%s` cannot be written, replaced or moved away', async (name) => {
-      const before = trial.outside(`cat ${name} || echo missing`)
+    test.each(KEPT)('`%s` cannot be written, replaced or moved away', async (name) => {
+      const before = kept.get(name)
       const top = name.split('/')[0]
+      expect(readKept(name)).toBe(before)
       const lines = [
-        `echo hostile > ${name}`,
+        `mkdir -p $(dirname ${name}); echo hostile > ${name}`,
         `rm -rf ${name}`,
         `echo hostile > new; mv new ${name}`,
         `ln -sf /tmp/x ${name}`,
         `mv ${top} moved && mkdir -p $(dirname ${name}) && echo hostile > ${name}`,
         `mv $(dirname ${name}) moved2 && mkdir -p $(dirname ${name}) && echo hostile > ${name}`,
       ]
-      for (const line of lines.filter((each) => !each.includes('dirname') || name.includes('/')))
+      for (const line of lines.filter((each) => !each.startsWith('mv $') || name.includes('/')))
         await trial.run(line)
-      expect(trial.outside(`cat ${name} || echo missing`)).toBe(before)
+      expect(readKept(name)).toBe(before)
     })
 
     test.each(CLIENT_FILES)(
@@ -471,6 +481,14 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           'work/sub/.git': 'gitdir: ../empty\n',
           'work/empty/config': `[core]\n\tworktree = ${join(trial.folder, 'work/sub')}\n`,
         })
+        // Of a repository one part is missing.
+        for (const part of ['HEAD', 'objects', 'refs']) {
+          const project = join(trial.folder, 'work/without', part)
+          const git = `${project}.git`
+          trial.outside(
+            `git init -q --separate-git-dir ${git} ${project} && git -C ${project} config core.worktree ${project} && rm -r ${git}/${part}`,
+          )
+        }
         // The same below a repository, and in a folder of it that is not for worktrees.
         trial.outside(`git init -q --bare ${join(trial.folder, 'work/bare')}`)
         trial.write({
@@ -483,7 +501,8 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           'work/bare/objects/x/commondir': '../..\n',
           'work/objects/.git': 'gitdir: ../bare/objects/x\n',
         })
-        const all = 'forged forged2 own beside sub bare/worktrees/own objects'
+        const all =
+          'forged forged2 own beside sub bare/worktrees/own objects without/HEAD without/objects without/refs'
         for (const name of all.split(' '))
           await expect(begin(join(trial.folder, 'work', name))).rejects.toMatchObject(
             refuse('does not lead back to it'),

@@ -3,7 +3,7 @@
 // places also for a linked worktree and for a submodule, whose repository lies outside of the project.
 
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { isBelow } from '../config/work-directory.ts'
 import { boxFailed } from './box-failed.ts'
@@ -90,8 +90,8 @@ function followPointer(project: string, pointer: string): string {
   }
   const [, written = ''] = /^[ \t]*worktree[ \t]*=(.*)$/m.exec(read(join(folder, 'config'))) ?? []
   const worktree = written.trim().replaceAll('"', '')
-  const tree = isAbsolute(worktree) ? worktree : resolve(folder, worktree)
-  if (attempt(() => realpathSync(tree), '') !== project || !isRepository(folder)) throw refuse()
+  const tree = attempt(() => realpathSync(resolve(folder, worktree)), '')
+  if (tree !== project || !isRepository(folder)) throw refuse()
   return folder
 }
 
