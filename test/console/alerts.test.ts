@@ -93,6 +93,8 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await page.getByLabel('Your PIN').fill(PIN)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('the passkey is added').waitFor()
+    const other = await PlainClient.open(gate, 'office')
+    for (let at = 0; at < 4; at++) await other.call('delete_all', { at })
     for (let at = 0; at < 9; at++) await office.call('write_note', { text: 'private' })
     for (let at = 0; at < 40; at++) await office.call('delete_all', { at })
     await office.call('read_file', { path: ORDER })
@@ -110,7 +112,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     // It is raised while they are made, so that it may know of some of them only.
     const denials = factsOf('denials')?.join('\n')
     expect(denials).toMatch(
-      /^Denied: (\d+) of \d+ calls in 5 minutes\nMostly: office\/delete_all \(\1\)$/,
+      /^Denied: (\d+) of \d+ calls in 5 minutes\nMostly: office\/delete_all \(\1\)\nCallers: local \(\1\)\nSessions: local#\d+ \(\d+\), local#\d+ \(4\)$/,
     )
     expect(factsOf('injection')).toEqual([
       'Tool: office/read_file',
@@ -157,7 +159,10 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     expect(await violationsIn(page, 'light')).toEqual([])
 
     await follow(/Many calls are denied/)
-    await page.getByRole('link', { name: 'All calls in the ledger' }).click()
+    // It follows the session that was denied most, not the one that was denied first.
+    const denied = page.getByRole('region', { name: 'What the session did from there on' })
+    await denied.getByText('office/delete_all (40)').waitFor()
+    await page.getByRole('link', { name: 'Open in the ledger' }).click()
     expect(new URL(page.url()).searchParams.get('word')).toBe('deny')
 
     // M4: the page of the alert has the words, the call, and what came after it.

@@ -1,53 +1,63 @@
-// Decisions as the meter has counted them: how many calls, how many were refused, and of which tools. Pure.
+// Decisions as the meter has counted them: how many calls, how many were refused, and of which tools and sessions. Pure.
 
-import type { Meter } from '../metrics/meter.ts'
+import { isRefusal, type Meter } from '../metrics/meter.ts'
 import { listNames } from './list-names.ts'
 
-type Decisions = Pick<Meter, 'decisions'>
+/** What was counted of each name. */
+type Counts = ReadonlyMap<string, number>
+type NameCount = readonly [name: string, count: number]
 
-/** Decisions of all tools together, since the gate has started. */
+/** Decisions since the gate has started. */
 export interface DecisionCount {
   readonly calls: number
   /** How many of the calls were denied or hidden. A call that an outage stopped is none of them. */
   readonly denied: number
+  /** The denied calls by tool. */
+  readonly tools: Counts
+  /** The denied calls by the id of their session. */
+  readonly sessions: Counts
 }
 
-const MOSTLY_NAMED = 3
+const MOSTLY_NAMED = 5
 
-export function countDecisions({ decisions }: Decisions): DecisionCount {
+export function countDecisions({
+  decisions,
+  refusals,
+}: Pick<Meter, 'decisions' | 'refusals'>): DecisionCount {
   let [calls, denied] = [0, 0]
+  const tools = new Map<string, number>()
   for (const { labels, value } of decisions) {
     calls += value
-    if (isRefusal(labels)) denied += value
-  }
-  return { calls, denied }
-}
-
-/** By tool. */
-export function countRefusals({ decisions }: Decisions): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { labels, value } of decisions) {
-    if (!isRefusal(labels)) continue
+    if (!isRefusal(labels.action)) continue
+    denied += value
     const tool = `${labels.server}/${labels.tool}`
-    counts.set(tool, (counts.get(tool) ?? 0) + value)
+    tools.set(tool, (tools.get(tool) ?? 0) + value)
   }
-  return counts
+  return { calls, denied, tools, sessions: new Map(refusals) }
 }
 
-/** Since `before`, in words. */
-export function listMostRefused(
-  meter: Decisions,
-  before: ReadonlyMap<string, number>,
-): readonly string[] {
-  return [...countRefusals(meter)]
-    .map(([tool, value]) => ({ tool, value: value - (before.get(tool) ?? 0) }))
-    .filter(({ value }) => value > 0)
-    .sort((one, other) => other.value - one.value)
-    .slice(0, MOSTLY_NAMED)
-    .map(({ tool, value }) => `${listNames([tool])} (${value})`)
+/** What was counted since `before`, the most first. */
+export function listMost(now: Counts, before?: Counts): readonly NameCount[] {
+  return [...now]
+    .map(([name, count]): NameCount => [name, count - (before?.get(name) ?? 0)])
+    .filter(([, count]) => count > 0)
+    .sort(([, one], [, other]) => other - one)
 }
 
-/** A call that an outage stopped (`unavailable`) is none. */
-function isRefusal({ action }: Readonly<Record<string, string>>): boolean {
-  return action === 'deny' || action === 'hide'
+/** The same under shorter names, without what `end` matches. */
+export function shortenNames(counts: readonly NameCount[], end: RegExp): readonly NameCount[] {
+  const sums = new Map<string, number>()
+  for (const [name, count] of counts) {
+    const short = name.replace(end, '')
+    sums.set(short, (sums.get(short) ?? 0) + count)
+  }
+  return listMost(sums)
+}
+
+/** `a (700), b (60) and 3 more`. */
+export function describeCounts(counts: readonly NameCount[]): string {
+  const shown = counts.slice(0, MOSTLY_NAMED)
+  const left = counts.length - shown.length
+  const text = shown.map(([name, count]) => `${listNames([name])} (${count})`).join(', ')
+  return left > 0 ? `${text} and ${left} more` : text
 }

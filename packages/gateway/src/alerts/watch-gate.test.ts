@@ -85,13 +85,34 @@ function watchGate(outbox: Outbox): { readonly state: State; readonly watch: Gat
   return { state, watch: new GateWatch(gate) }
 }
 
+/** Calls of one tool that end like this. */
+function decide(
+  meter: Meter,
+  how: { readonly action: string; readonly code?: string; readonly session?: string },
+  times: number,
+): void {
+  const { action, code = 'X', session = 'ann#1@1794819081355' } = how
+  const watched = {
+    call: { server: 'a', name: 't', method: 'tools/call' },
+    facts: { tool: {}, session: { id: session } },
+  }
+  const calls = new CallInstrumentation(meter, undefined)
+  for (let at = 0; at < times; at++)
+    calls.begin(watched as never, undefined).decided({ action, code } as never, 'id')
+}
+
+function denialsPage(session: string, nowMs: number): string {
+  return `/ledger?word=deny&session=${encodeURIComponent(session)}&order=oldest&sinceMs=${nowMs - 300_000}`
+}
+
 test('what is new since the last look is told, once, and again when it is over', async () => {
   const outbox = openOutbox()
   const { sent } = outbox
   const { state, watch } = watchGate(outbox)
   await watch.look()
   expect(sent).toEqual([])
-  for (let at = 0; at < 30; at++) state.meter.decision('a', 't', at < 12 ? 'allow' : 'deny', 'X')
+  decide(state.meter, { action: 'allow' }, 12)
+  decide(state.meter, { action: 'deny' }, 18)
   Object.assign(state, { failing: ['b'], held: ['d1'], tools: ['x, s/y'] })
   state.limits = ['ann']
   state.ledger = 'reserve'
@@ -102,9 +123,11 @@ test('what is new since the last look is told, once, and again when it is over',
   expect(inWords()).toEqual([
     [
       'denials',
-      `/ledger?word=deny&order=oldest&sinceMs=${outbox.nowMs - 300_000}`,
+      denialsPage('ann#1@1794819081355', outbox.nowMs),
       '18 of 30 calls in 5 minutes',
       'a/t (18)',
+      'ann (18)',
+      'ann#1 (18)',
     ],
     ['limit', '/overview?section=limits', '8 of 10, ann'],
     ['server', '/servers/b', 'b'],
@@ -124,7 +147,7 @@ test('what is new since the last look is told, once, and again when it is over',
   await watch.look()
   expect(inWords().slice(7)).toEqual([['server', '/servers', 'a, c']])
   expect(sent.at(-1)).toMatchObject({ title: '2 servers are failing', suppressed: 0 })
-  for (let at = 0; at < 30; at++) state.meter.decision('a', 't', 'allow', '')
+  decide(state.meter, { action: 'allow' }, 30)
   Object.assign(state, { failing: ['c'], held: [], tools: [], limits: [] })
   state.ledger = 'writing'
   state.isLive = true
@@ -143,12 +166,39 @@ test('what is new since the last look is told, once, and again when it is over',
   expect(sent.at(-1)?.title).toBe('The chain of the ledger does not verify')
 })
 
+test('an alert of denials names all callers and sessions, the worst first, and leads to the worst', async () => {
+  const outbox = openOutbox()
+  const { state, watch } = watchGate(outbox)
+  const session = (caller: string, number: number) => `${caller}#${number}@1794819081355`
+  // What was denied before the period is not counted, however much it was.
+  decide(state.meter, { action: 'allow' }, 6_000)
+  decide(state.meter, { action: 'deny', session: session('bob', 1) }, 5_000)
+  for (let at = 0; at < 30; at++) await watch.look()
+  decide(state.meter, { action: 'allow' }, 302)
+  decide(state.meter, { action: 'deny', session: session('ops', 33) }, 60)
+  for (let at = 0; at < 12; at++) await watch.look()
+  decide(state.meter, { action: 'hide', session: session('bob', 1) }, 1)
+  decide(state.meter, { action: 'deny', session: session('ops', 34) }, 700)
+  for (let at = 1; at < 5; at++)
+    decide(state.meter, { action: 'deny', session: session('eve', at) }, 9)
+  await watch.look()
+  const [{ facts, page } = { facts: [], page: '' }] = outbox.sent
+  expect(Object.fromEntries(facts.map(({ name, value }) => [name, value]))).toEqual({
+    Denied: '797 of 1099 calls in 5 minutes',
+    Mostly: 'a/t (797)',
+    Callers: 'ops (760), eve (36), bob (1)',
+    Sessions: 'ops#34 (700), ops#33 (60), eve#1 (9), eve#2 (9), eve#3 (9) and 2 more',
+  })
+  expect(page).toBe(denialsPage(session('ops', 34), outbox.nowMs))
+})
+
 test('a gate that has just started ends an alert when it knows, and not before', async () => {
   const rows = openRows()
   const before = openOutbox({ rows })
   const first = watchGate(before)
   const { meter } = first.state
-  for (let at = 0; at < 30; at++) meter.decision('a', 't', at < 12 ? 'allow' : 'deny', 'X')
+  decide(meter, { action: 'allow' }, 12)
+  decide(meter, { action: 'deny' }, 18)
   const so = { failing: ['a', 'b'], held: ['d'], problems: ['record 1 was edited'], isLive: false }
   Object.assign(first.state, so)
   await first.watch.look()
@@ -216,13 +266,9 @@ test('P1: while the store cannot be written, calls that wait for it are no denia
   const outbox = openOutbox()
   const { state, watch } = watchGate(outbox)
   await watch.look()
-  const watched = { call: { server: 'a', name: 't', method: 'tools/call' }, facts: { tool: {} } }
-  const calls = new CallInstrumentation(state.meter, undefined)
-  for (let at = 0; at < 30; at++)
-    calls
-      .begin(watched as never, undefined)
-      .decided({ action: 'deny', code: 'GATE_UNAVAILABLE' } as never, 'id')
+  decide(state.meter, { action: 'deny', code: 'GATE_UNAVAILABLE' }, 30)
   expect(state.meter.decisions.map(({ labels }) => labels.action)).toEqual(['unavailable'])
+  expect([...state.meter.refusals]).toEqual([])
   Object.assign(state, { isLive: false, storeFault: 'the shared store refuses to write' })
   await watch.look()
   await watch.look()

@@ -17,9 +17,10 @@ import type { ServerNotes } from '../tools/server-notes.ts'
 import type { Alerts, AlertText } from './alerts.ts'
 import {
   countDecisions,
-  countRefusals,
   type DecisionCount,
-  listMostRefused,
+  describeCounts,
+  listMost,
+  shortenNames,
 } from './decision-counts.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
 import {
@@ -37,7 +38,7 @@ export interface WatchedGate {
   /** Between two looks. */
   readonly lookMs: number
   readonly alerts: Pick<Alerts, 'report' | 'settle' | 'refresh' | 'ongoing'>
-  readonly meter: Pick<Meter, 'decisions'>
+  readonly meter: Pick<Meter, 'decisions' | 'refusals'>
   readonly servers: () => readonly string[]
   readonly notes: Pick<ServerNotes, 'failureOf' | 'hasAnswered'>
   readonly pendingDefinitions: () => readonly PendingDefinition[]
@@ -77,8 +78,6 @@ export class GateWatch {
   readonly #gate: WatchedGate
   /** Of the period that denials are counted over, the oldest first. */
   readonly #counts: DecisionCount[]
-  /** By tool, when the period began, or the one before: what was refused since then is what an alert names. */
-  #refusals: ReadonlyMap<string, number>
   #looks = 0
   /** What people know of each kind. */
   readonly #notified = new Map<string, ReadonlySet<string>>()
@@ -95,7 +94,6 @@ export class GateWatch {
     this.#gate = gate
     this.#looksCounted = Math.ceil(ALERT_DENIALS_MS / gate.lookMs)
     this.#counts = [countDecisions(gate.meter)]
-    this.#refusals = countRefusals(gate.meter)
   }
 
   async look(): Promise<void> {
@@ -144,6 +142,7 @@ export class GateWatch {
     const [calls, denied] = [now.calls - before.calls, now.denied - before.denied]
     const isHigh = calls >= ALERT_CALLS_MIN && (denied / calls) * 100 >= config.denialsPercent
     const subjects = new Set(isHigh ? ['rate'] : [])
+    const sessions = listMost(now.sessions, before.sessions)
     await this.#report({
       kind: 'denials',
       subjects,
@@ -155,15 +154,21 @@ export class GateWatch {
             name: 'Denied',
             value: `${denied} of ${calls} calls in ${ALERT_DENIALS_MS / 60_000} minutes`,
           },
-          ...[listMostRefused(meter, this.#refusals).join(', ')]
-            .filter(Boolean)
-            .map((value) => ({ name: 'Mostly', value })),
+          { name: 'Mostly', value: describeCounts(listMost(now.tools, before.tools)) },
+          { name: 'Callers', value: describeCounts(shortenNames(sessions, SESSION_END)) },
+          { name: 'Sessions', value: describeCounts(shortenNames(sessions, SESSION_BEGAN)) },
         ],
-        page: `/ledger?word=deny&order=oldest&sinceMs=${nowMs() - ALERT_DENIALS_MS}`,
+        // Of several sessions the page and its report follow the worst.
+        page: `/ledger?${new URLSearchParams({
+          word: 'deny',
+          ...(sessions[0] && { session: sessions[0][0] }),
+          order: 'oldest',
+          sinceMs: String(nowMs() - ALERT_DENIALS_MS),
+        })}`,
         overTitle: 'Few calls are denied again',
       }),
     })
-    if (++this.#looks % this.#looksCounted === 0) this.#refusals = countRefusals(meter)
+    this.#looks++
   }
 
   async #lookAtLimits(): Promise<void> {
@@ -363,6 +368,10 @@ function serverPage(names: readonly string[]): string {
   const [name = '', ...others] = new Set(names)
   return others.length > 0 ? '/servers' : `/servers/${encodeURIComponent(name)}`
 }
+
+/** What a session id has behind the caller: the number of the session, when it began. */
+const SESSION_END = /#\d+@\d{13}$/
+const SESSION_BEGAN = /@\d{13}$/
 
 /** `ann#2@1794819081355`: the caller, the number of the session, when it began. */
 const SESSION_ID = /^(.+)#\d+@(\d{13})$/

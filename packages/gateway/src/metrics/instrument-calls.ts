@@ -7,7 +7,7 @@ import type { Decision } from '@sluice/policy/calls/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { TraceContext } from '../shared/transport.ts'
-import type { Meter, PipelineStep } from './meter.ts'
+import { isRefusal, type Meter, type PipelineStep } from './meter.ts'
 
 export interface CallWithFacts {
   readonly call: Call
@@ -95,6 +95,7 @@ export class InstrumentedCall {
     // An outage is no denial: what counts denials, and alerts of them, must not see it as one.
     const action = decision.code === 'GATE_UNAVAILABLE' ? 'unavailable' : decision.action
     this.#meter.decision(call.server, tool, action, decision.code)
+    if (isRefusal(action)) this.#meter.refusal(facts.session.id)
     this.#span?.decided(decision, callId)
     if (decision.action !== 'allow') this.#end(performance.now())
   }

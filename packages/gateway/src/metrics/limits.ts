@@ -10,6 +10,8 @@ export const STALLS_LOGGED_PER_SECOND = 2
 export const MACHINE_STALL_LOGGED_EVERY_MS = 600_000
 /** Time series of decisions (server, tool, action, code). Further tools are counted together. */
 export const DECISION_SERIES_MAX = 5_000
+/** Sessions whose refused calls are counted for alerts; the one whose last refusal is the oldest is dropped. */
+export const REFUSED_SESSIONS_MAX = 1_000
 /** Spans that wait for the collector. Further ones are dropped. */
 export const TELEMETRY_SPANS_MAX = 4_096
 /** How often spans are sent to the collector. */

@@ -2,7 +2,8 @@
 // On the way of every call, so nothing here costs more than a look into a map; it is put into words
 // only when somebody asks (write-metrics.ts).
 
-import { DECISION_SERIES_MAX } from './limits.ts'
+import { LruMap } from '@sluice/policy/structures/lru-map'
+import { DECISION_SERIES_MAX, REFUSED_SESSIONS_MAX } from './limits.ts'
 
 export const STEPS = ['read', 'decide', 'limits', 'intent', 'upstream', 'total'] as const
 export type PipelineStep = (typeof STEPS)[number]
@@ -46,6 +47,8 @@ export class Meter {
   readonly #byStatus = new Map<string, Map<string, Series>>()
   readonly #stalls = new Map<string, { readonly count: Series; readonly seconds: Series }>()
   readonly #decisions: Series[] = []
+  /** Refused calls by session, for alerts: a metrics server gets no series for each session. */
+  readonly refusals = new LruMap<string, number>(REFUSED_SESSIONS_MAX)
   readonly #outcomes: Series[] = []
 
   /** `tool` is a name that a server listed, or a method: never what a caller made up. */
@@ -64,6 +67,10 @@ export class Meter {
       made,
     )
     this.#decisions.push(made)
+  }
+
+  refusal(session: string): void {
+    this.refusals.set(session, (this.refusals.get(session) ?? 0) + 1)
   }
 
   outcome(server: string, status: string): void {
@@ -104,6 +111,11 @@ export class Meter {
   get outcomes(): readonly Series[] {
     return this.#outcomes
   }
+}
+
+/** A call that an outage stopped (`unavailable`) is none. */
+export function isRefusal(action: string | undefined): boolean {
+  return action === 'deny' || action === 'hide'
 }
 
 function getOrCreateInner<Value>(

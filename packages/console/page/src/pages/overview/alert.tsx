@@ -90,9 +90,7 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
         <div className="row">
           {about !== undefined && <Actions call={about} />}
           {handled === null && <Handle id={alert.id} />}
-          <Link to={page}>
-            {isOfCalls ? 'All calls in the ledger' : 'Go to where it can be solved'}
-          </Link>
+          <Link to={page}>{isOfCalls ? 'Open in the ledger' : 'Go to where it can be solved'}</Link>
         </div>
       </Panel>
       {about !== undefined && <Afterwards alert={alert} call={about} />}
