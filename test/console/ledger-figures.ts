@@ -28,7 +28,7 @@ export async function exportCalls(gate: Pick<ServingGate, 'folder'>): Promise<Ex
   const calls: ExportedCall[] = []
   const [made, refused] = [new Set<string>(), new Set<unknown>()]
   for (const record of (await exportRecords(gate)).reverse()) {
-    if (/^approval-(denied|expired|void)$/.test(record.kind === 'event' ? record.name : ''))
+    if (/^approval-(denied|expired)$/.test(record.kind === 'event' ? record.name : ''))
       refused.add(record.detail?.request)
     const { decision, approval = '' } = record
     if (decision === undefined) continue

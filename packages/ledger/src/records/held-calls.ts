@@ -8,7 +8,7 @@ import type { DecisionRecord, LedgerRecord, OutcomeRecord } from './record.ts'
 /** Takes the place of the action of a held call if a later record is about the same call: that one counts. */
 export const MADE_AGAIN = 'made again'
 
-const REFUSALS: readonly string[] = ['approval-denied', 'approval-expired', 'approval-void']
+const REFUSALS: readonly string[] = ['approval-denied', 'approval-expired']
 
 export interface HeldCallChange {
   /** The request for approval. */

@@ -170,7 +170,7 @@ function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Elem
         )}
       </div>
       {groups.map((group) => (
-        <Group key={group.session} group={group} openId={openId} />
+        <Group key={group.requests[0]?.id} group={group} openId={openId} />
       ))}
       {groups.length === 0 && (
         <p className="muted card-body">
@@ -203,7 +203,7 @@ const SOON_MS = 2 * 60_000
 
 /** Whose calls they are, and what can be done about all of them. */
 function Group({
-  group: { session, requests },
+  group: { session, requests, ofSession },
   openId,
 }: {
   group: SessionGroup
@@ -215,7 +215,11 @@ function Group({
   const to = `/ledger${formatQuery({ session, view: 'timeline' })}`
   const recorded = useRecorded(session, state === 'pending' ? [] : requests)
   return (
-    <section aria-label={`Held calls of ${principal.id}${nameSession(session)}`}>
+    <section
+      aria-label={
+        ofSession.length > 0 ? `Held calls of ${principal.id}${nameSession(session)}` : undefined
+      }
+    >
       <header className="row spread inbox-head">
         <Link to={to} className="cut plain-link">
           <TextLine text={principal.id} className="strong" />{' '}
@@ -224,9 +228,9 @@ function Group({
             className="small muted"
           />
         </Link>
-        {state === 'pending' && requests.length > 1 && (
+        {state === 'pending' && ofSession.length > 1 && (
           <span className="row line">
-            {canAct && <DenyAll requests={requests} />}
+            {canAct && <DenyAll requests={ofSession} />}
             <FreezeButton target={{ scope: 'principal', id: principal.id }} />
           </span>
         )}
@@ -302,6 +306,7 @@ function Entry({ request, current, says }: EntryProps): JSX.Element {
                 {danger}
               </span>
             ))}
+            {request.unknown === true && <span className="tag high">unknown risk</span>}
             <Risk level={request.risk} unknown={request.unknown} />
           </span>
         ) : (

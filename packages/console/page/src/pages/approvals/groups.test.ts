@@ -36,7 +36,33 @@ test('a secret and a stranger’s value come before the risk of the tool, and th
   const inOrder = (order: string) =>
     groupBySession(requests, { order, search: '' }).map(({ session }) => session)
   expect(inOrder('danger')).toEqual(['both', 'secret', 'larger', 'large', 'soon', 'late'])
+  const unasked = held('unasked', {
+    says: '["protect: unasked changes",false,0,"call.changesUnasked"]',
+  })
+  expect(listDangers(unasked)).toEqual([])
   expect(inOrder('time')).toEqual(requests.map(({ id }) => id))
   expect(inOrder('amount').slice(0, 2)).toEqual(['larger', 'large'])
   expect(requests.map(listDangers).slice(3, 5)).toEqual([['secret'], ['from a stranger', 'secret']])
+})
+
+test('calls of one session stand at their own places, or together; its first place knows all of them', () => {
+  const requests = [
+    held('small', { session: 'a', risk: 'low' }),
+    held('pay', { session: 'a', risk: 'critical' }),
+    held('send', { session: 'b', risk: 'high' }),
+  ]
+  const groups = (order: string) =>
+    groupBySession(requests, { order, search: '' }).map((group) => [
+      group.requests.map(({ id }) => id).join(' '),
+      group.ofSession.length,
+    ])
+  expect(groups('danger')).toEqual([
+    ['pay', 2],
+    ['send', 1],
+    ['small', 0],
+  ])
+  expect(groups('session')).toEqual([
+    ['pay small', 2],
+    ['send', 1],
+  ])
 })

@@ -1,4 +1,4 @@
-// The held calls as the inbox shows them: searched, in the order that is chosen, those of one session together.
+// The held calls as the inbox shows them: searched, in the order that is chosen, neighbours of one session together.
 // Pure.
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
@@ -9,6 +9,7 @@ export const ORDERS = [
   { value: 'danger', says: 'Most dangerous' },
   { value: 'time', says: 'Least time left' },
   { value: 'amount', says: 'Largest amount' },
+  { value: 'session', says: 'By session' },
 ] as const
 
 const RISKS = ['critical', 'high', 'medium', 'low']
@@ -16,6 +17,8 @@ const RISKS = ['critical', 'high', 'medium', 'low']
 export interface SessionGroup {
   readonly session: string
   readonly requests: readonly ApprovalRequest[]
+  /** All that are shown of the session, also those at another place; of none but its first group. */
+  readonly ofSession: readonly ApprovalRequest[]
 }
 
 export function groupBySession(
@@ -23,15 +26,35 @@ export function groupBySession(
   { order, search }: { readonly order: string; readonly search: string },
 ): SessionGroup[] {
   const wanted = search.toLowerCase()
-  const rank = { danger: rankDanger, amount: rankAmount }[order] ?? (() => [])
+  const ranks = { danger: rankDanger, session: rankDanger, amount: rankAmount }
+  const rank = ranks[order as keyof typeof ranks] ?? (() => [])
   const shown = requests
     .filter((request) => describe(request).toLowerCase().includes(wanted))
     .map((request) => ({ request, ranks: rank(request) }))
     .sort((one, other) => compareRanks(one.ranks, other.ranks))
-  const groups = new Map<string, ApprovalRequest[]>()
+  const sessions = new Map<string, ApprovalRequest[]>()
   for (const { request } of shown)
-    groups.set(request.session, [...(groups.get(request.session) ?? []), request])
-  return [...groups].map(([session, list]) => ({ session, requests: list }))
+    sessions.set(request.session, [...(sessions.get(request.session) ?? []), request])
+  const whole = [...sessions].map(([session, all]) => ({ session, requests: all, ofSession: all }))
+  return order === 'session' || order === '' ? whole : splitInOrder(shown, whole)
+}
+
+/** One list in the order of its requests. */
+function splitInOrder(
+  shown: readonly { readonly request: ApprovalRequest }[],
+  whole: readonly SessionGroup[],
+): SessionGroup[] {
+  const rest = new Map(whole.map(({ session, ofSession }) => [session, ofSession]))
+  const groups: SessionGroup[] = []
+  for (const { request } of shown) {
+    const { session } = request
+    const last = groups.at(-1)
+    if (last?.session === session)
+      groups[groups.length - 1] = { ...last, requests: [...last.requests, request] }
+    else groups.push({ session, requests: [request], ofSession: rest.get(session) ?? [] })
+    rest.delete(session)
+  }
+  return groups
 }
 
 function describe(request: ApprovalRequest): string {
@@ -39,7 +62,7 @@ function describe(request: ApprovalRequest): string {
   return [titleOfCall(request), principal.id, sessionName, args, id].join(' ')
 }
 
-const FROM_STRANGER = /\b(?:call\.(?:valueFromText|valueUnproven)|origin\.|session\.saw)|"protect: /
+const FROM_STRANGER = /\b(?:call\.(?:valueFromText|valueUnproven)|origin\.|session\.saw)/
 
 /** What makes this very call suspect, beside the risk of its tool. */
 export function listDangers({ masked, asks, looksLike }: ApprovalRequest): string[] {
@@ -55,7 +78,7 @@ export function listDangers({ masked, asks, looksLike }: ApprovalRequest): strin
 /** The smallest first: suspect calls, then by the risk of the tool, then by the largest amount. */
 function rankDanger(request: ApprovalRequest): number[] {
   const { risk, unknown } = request
-  const rank = RISKS.indexOf(unknown === true ? 'medium' : (risk ?? ''))
+  const rank = RISKS.indexOf(unknown === true ? 'high' : (risk ?? ''))
   return [-listDangers(request).length, rank < 0 ? RISKS.length : rank, ...rankAmount(request)]
 }
 

@@ -3,7 +3,7 @@
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
+import type { ApprovalRequest, ApprovalVerdict } from '../../../../src/contract/contract.ts'
 import { type ApiError, formatQuery, get } from '../../api.ts'
 import { queries } from '../../resource.ts'
 import { SharedValue, useShared } from '../../shared-value.ts'
@@ -145,11 +145,18 @@ export function pathOf(id: string): string {
 /** Requests that this page has approved, and by whom. */
 const approvedHere = new Map<string, string>()
 
-/** The answer to a verdict of this page; a later denial by another person is announced. */
-export function noteVerdict(request: ApprovalRequest): void {
-  const own = request.votes.at(-1)
-  if (own?.verdict === 'approve') approvedHere.set(request.id, own.by)
-  upsertRequest(request)
+/** The answer to a verdict of this page, or what came of it since; a later denial by another person is announced. */
+export function noteVerdict(
+  answer: ApprovalRequest,
+  verdict: ApprovalVerdict['verdict'],
+): ApprovalRequest {
+  const own = answer.votes.findLast((vote) => vote.verdict === verdict)
+  if (verdict === 'approve' && own !== undefined) approvedHere.set(answer.id, own.by)
+  // The event of the next vote may have been faster than the answer to this one.
+  const known = queries.getQueryData<ApprovalRequest>([pathOf(answer.id)])
+  const newest = known !== undefined && known.votes.length > answer.votes.length ? known : answer
+  upsertRequest(newest)
+  return newest
 }
 
 function announceOverruled({ id, state, votes, ...call }: ApprovalRequest): void {

@@ -173,7 +173,7 @@ function HeldBy({
   readonly ask: ApprovalRequest['asks'][number]
   readonly args: string
 }): JSX.Element {
-  const { values, condition, holds } = explainHeld(says, rule, args)
+  const { values, condition, holds } = explainHeld(says, args)
   const path = `/policy/rule${formatQuery({ rule })}`
   const [written, other] = useResource<{ rules: RuleText[] }>(path).value?.rules ?? []
   return (

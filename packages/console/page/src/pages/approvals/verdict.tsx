@@ -175,7 +175,8 @@ async function sendVerdict(
   const body: ApprovalVerdict = { ...given, edits: request.edits }
   const path = `/approvals/${encodeURIComponent(request.id)}/verdict`
   const answer = await sendWithProof<ApprovalRequest>('POST', path, body)
-  noteVerdict(answer)
+  const { state } = noteVerdict(answer, body.verdict)
+  if (state === 'denied' && body.verdict === 'approve') return
   const done = `${body.verdict === 'approve' ? 'approved' : 'denied'} ${titleOfCall(request)}`
   const before = answer.votes.slice(0, -1).findLast((vote) => vote.verdict !== body.verdict)
   const says = before === undefined ? done : `${done}; ${describeVote(before)}`

@@ -11,8 +11,7 @@ function explain(rule: string, args: object, section = 'tools:\n  a/b: ') {
   const { policy, problems } = compile({ file: '', text })
   const [only] = policy === undefined ? [] : listRules(policy)
   if (only === undefined) throw new Error(JSON.stringify(problems))
-  const pointer = section.startsWith('guardrails') ? '/guardrails/0' : '/tools/a~1b'
-  return explainHeld(toCanonicalRuleText(only), pointer, JSON.stringify(args))
+  return explainHeld(toCanonicalRuleText(only), JSON.stringify(args))
 }
 
 test('a rule that allows up to a bound asks above it', () => {
@@ -29,6 +28,11 @@ test('a guardrail asks when its condition holds', () => {
     '{ name: big, when: "args.amount > 6000 && args.deep.count >= 2", action: require_approval }'
   const { values, holds } = explain(rule, { amount: 7000, deep: { count: 2 } }, 'guardrails:\n  - ')
   expect([values, holds]).toEqual([['amount 7000 is above 6000', 'deep.count 2 is 2'], true])
+})
+
+test('what `protect` adds is a guardrail', () => {
+  const { condition, holds } = explain('balanced', {}, 'protect: ')
+  expect([condition, holds]).toEqual(['call.changesUnasked', true])
 })
 
 test('without a comparison the condition is left to be shown, and a rule may have none', () => {

@@ -15,10 +15,10 @@ export interface HeldReason {
 
 const COMPARISON = /args\.([A-Za-z_][\w.]*) (<=|<|>=|>) (-?\d+(?:\.\d+)?)/g
 
-/** `says`: as `toCanonicalRuleText` writes it; a guardrail begins with its name, a rule with its pointer. */
-export function explainHeld(says: string, rule: string, args: string): HeldReason {
+/** `says`: as `toCanonicalRuleText` writes it; a guardrail has what it matches where a rule has `otherwise`. */
+export function explainHeld(says: string, args: string): HeldReason {
   const parts = attempt(() => JSON.parse(says) as unknown[]) ?? []
-  const isGuardrail = /\/guardrails\/\d+$/.test(rule)
+  const isGuardrail = Array.isArray(parts[2])
   const written = parts[isGuardrail ? 3 : 4]
   const condition = typeof written === 'string' ? written : undefined
   const holds = isGuardrail || parts[1] === 'require_approval'
