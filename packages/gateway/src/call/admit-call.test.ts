@@ -198,6 +198,22 @@ test('a rule in shadow stops nothing, whatever the store says of its limit', asy
   expect(await strict.ask()).toMatchObject({ decision: { action: 'deny', code: 'RATE_LIMITED' } })
 })
 
+test.each([
+  [15, { admission: { callId: 'id' } }],
+  [16, { decision: { code: 'GATE_UNAVAILABLE', retryAfterMs: UNAVAILABLE_RETRY_MS } }],
+])('a call that changes at other gates overtake %i times', async (times, expected) => {
+  const { ask, pipeline } = pipelineOf('default: allow')
+  const { admission } = pipeline
+  let left = times
+  const changing: typeof admission = {
+    usage: admission.usage,
+    refund: (receipt) => admission.refund(receipt),
+    admit: async (request) => (left-- > 0 ? { status: 'changed' } : admission.admit(request)),
+  }
+  Object.assign(pipeline, { admission: changing })
+  expect(await ask()).toMatchObject(expected)
+})
+
 describe('with a slow store', () => {
   test.each(['before', 'after'] as const)(
     'a request that is lost on the way admits nothing: %s',

@@ -93,11 +93,11 @@ function toLostApproval(decision: Decision, use: { readonly id: string } | undef
 }
 
 const KEEPS_CHANGING =
-  'policies, freezes, approvals or the session were changed at other gates during every decision; try again'
+  'temporary outage: policies, freezes, approvals or the session were changed at other gates during every decision'
 
 /** Other gates made changes during every decision. */
 export function toChangingDenial(decision: Decision): Decision {
-  return toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING)
+  return toUnavailable(decision, KEEPS_CHANGING)
 }
 
 /** Other calls were faster between the decision and the charge. */

@@ -101,8 +101,10 @@ export function toDenial(decision: Decision, code: Decision['code'], reason: str
 
 /** The store admits no calls, or the ledger cannot be written. Why is in the log only: an agent learns no
  * address of a database and no path of the machine. */
-export function toUnavailable(decision: Decision): Decision {
-  const reason = 'temporary outage: the call cannot be recorded, so it is not made'
+export function toUnavailable(
+  decision: Decision,
+  reason = 'temporary outage: the call cannot be recorded, so it is not made',
+): Decision {
   const denial = toDenial(decision, 'GATE_UNAVAILABLE', reason)
   return { ...denial, retryAfterMs: UNAVAILABLE_RETRY_MS }
 }

@@ -133,10 +133,10 @@ export const LARGE_MESSAGES_MAX = 8
 /** How long a large message may take to arrive before the reader of another one gets its place. */
 export const LARGE_MESSAGE_MS_MAX = 10_000
 /**
- * Times that one call is decided again because limits or its approval changed before it was
- * admitted. Then it is refused.
+ * Times that one call is decided again because limits, its approval or what other gates share changed before it was
+ * admitted. Then it is refused. With four, a call in a hundred was refused while approvals were given at other gates.
  */
-export const ADMIT_TRIES_MAX = 4
+export const ADMIT_TRIES_MAX = 16
 /**
  * What a gate that stops keeps of `stop_within` to record what it has ended, and to close its stores. Open calls have the
  * rest of it to finish.

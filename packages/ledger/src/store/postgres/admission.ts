@@ -276,8 +276,9 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const rows = batch.filter(({ kind }) => kind !== 'i')
     this.#queue.rows.unshift(...rows)
     if (error.code === 'SL001') {
-      for (const { answer } of calls) answer({ status: 'changed' })
+      // First: a call that is decided at once would be decided by the same older state.
       await this.#parts.catchUp().catch(() => {})
+      for (const { answer } of calls) answer({ status: 'changed' })
       return
     }
     if (error.code === 'SL002') {
