@@ -190,7 +190,7 @@ function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Elem
 function goOn({ id }: ApprovalRequest, shown: readonly ApprovalRequest[]): void {
   const at = shown.findIndex((one) => one.id === id)
   const next = shown[at + 1] ?? shown[at - 1]
-  go(next === undefined ? '/approvals' : toEntry(next.id), true)
+  go(next === undefined ? `/approvals${location.search}` : toEntry(next.id), true)
 }
 
 /** Its list stays chosen. */
