@@ -13,11 +13,9 @@ const HELD_AFTER_STRANGERS = denyBut(
   '    action: require_approval',
   '    when: session.saw.untrusted',
 )
-const HELD_AND_RARE = denyBut(
-  'tools:',
-  '  "{tool}":',
-  '    action: require_approval',
-  '    rate_limit: { max: 5, window: 60, per: principal }',
+const HELD_AND_RARE = forTool(
+  'action: require_approval',
+  'rate_limit: { max: 5, window: 60, per: principal }',
 )
 
 export const ATTACK_LIST: readonly Attack[] = [
@@ -117,13 +115,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'takes a path',
     shows: 'a path that, decoded until stable and normalised, is not below the folder',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    when: path(args.{arg}).within("/workspace")',
-      '    otherwise: deny',
-    ),
+    rule: allowIf('path(args.{arg}).within("/workspace")', 'deny'),
     gate: 'partly',
     bounds: 'symbolic links are on the server’s disk: the server must resolve them',
     incident: 'CVE-2025-53109 and CVE-2025-53110 in a filesystem server',
@@ -135,13 +127,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute', 'Read'],
     signal: 'takes a command',
     shows: 'shell metacharacters where none belong',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    when: args.{arg}.matches("^[A-Za-z0-9_./ -]*$")',
-      '    otherwise: require_approval',
-    ),
+    rule: allowIf('args.{arg}.matches("^[A-Za-z0-9_./ -]*$")', 'require_approval'),
     gate: 'partly',
     bounds: 'a tool whose purpose is a shell cannot be told apart from its abuse by characters',
     incident: 'CVE-2025-53967 in a design server',
@@ -153,13 +139,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Execute', 'Write', 'Read'],
     signal: 'takes an option',
     shows: 'a branch, file or revision that begins with `-`',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    when: "!args.{arg}.startsWith(\\"-\\")"',
-      '    otherwise: deny',
-    ),
+    rule: allowIf('"!args.{arg}.startsWith(\\"-\\")"', 'deny'),
     gate: 'yes',
     bounds: 'only for the arguments a rule names',
     incident: 'git servers that handed a revision to the command line',
@@ -171,13 +151,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Execute', 'Destructive'],
     signal: 'takes sql',
     shows: 'a statement that is not certain to be one that only reads',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    when: sql(args.{arg}).reads()',
-      '    otherwise: require_approval',
-    ),
+    rule: allowIf('sql(args.{arg}).reads()', 'require_approval'),
     gate: 'partly',
     bounds:
       'a view or function of the database may write behind a plain SELECT; give the server a read-only login',
@@ -192,13 +166,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     signal: 'takes a url',
     shows:
       'a private, loopback or metadata address, also after a redirect or a second look-up of the name',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    when: "!url(args.{arg}).isPrivate()"',
-      '    otherwise: deny',
-    ),
+    rule: allowIf('"!url(args.{arg}).isPrivate()"', 'deny'),
     gate: 'partly',
     bounds: 'a name that turns private after the look is stopped only where the gate itself dials',
     incident: 'CVE-2026-27825 and CVE-2026-27826',
@@ -271,12 +239,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read'],
     signal: 'reads private',
     shows: 'an answer kept without the principal in its key',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    rate_limit: { max: 60, window: 60, per: principal }',
-    ),
+    rule: forTool('action: allow', 'rate_limit: { max: 60, window: 60, per: principal }'),
     gate: 'partly',
     bounds: 'the gate keeps no answers; a leak inside of the server passes it as any answer does',
     incident: 'Asana’s MCP server, 2025',
@@ -342,11 +305,9 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Financial'],
     signal: 'takes an amount',
     shows: 'the amount, the running total, a payee never paid before, the same call twice',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: require_approval',
-      '    spend_limit: { amount: args.{arg}, max: 50000, window: 1d, per: principal }',
+    rule: forTool(
+      'action: require_approval',
+      'spend_limit: { amount: args.{arg}, max: 50000, window: 1d, per: principal }',
     ),
     gate: 'yes',
     bounds:
@@ -360,12 +321,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'high stakes',
     shows: 'an approval that is not bound to tool, arguments and definition',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: require_approval',
-      '    approval: { timeout: 10m }',
-    ),
+    rule: forTool('action: require_approval', 'approval: { timeout: 10m }'),
     gate: 'yes',
     bounds:
       'the approval is bound, single and short; what the arguments mean to the server is not the gate’s',
@@ -426,13 +382,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Read', 'Write', 'Execute', 'Destructive', 'Financial'],
     signal: 'takes a pattern',
     shows: 'backtracking patterns, deep nesting, remote references',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: allow',
-      '    when: size(args.{arg}) <= 200',
-      '    otherwise: deny',
-    ),
+    rule: allowIf('size(args.{arg}) <= 200', 'deny'),
     gate: 'yes',
     bounds: 'the gate’s own matching is linear and bounded; the server’s may not be',
     incident: 'known from every validator that ran untrusted patterns',
@@ -511,13 +461,7 @@ export const ATTACK_LIST: readonly Attack[] = [
     access: ['Write'],
     signal: 'its class',
     shows: 'writes after untrusted text was read in the same session',
-    rule: denyBut(
-      'tools:',
-      '  "{tool}":',
-      '    action: require_approval',
-      '    when: session.saw.untrusted',
-      '    otherwise: allow',
-    ),
+    rule: forTool('action: require_approval', 'when: session.saw.untrusted', 'otherwise: allow'),
     gate: 'partly',
     bounds: 'a person sees what is written before it is; whether it is true, the gate cannot tell',
     incident: 'MITRE ATLAS AML.T0080',
@@ -776,13 +720,17 @@ function holdBecause(reason: string): string {
   return denyBut('tools:', `  "{tool}": { action: require_approval, reason: ${reason} }`)
 }
 
+function allowIf(when: string, otherwise: 'deny' | 'require_approval'): string {
+  return forTool('action: allow', `when: ${when}`, `otherwise: ${otherwise}`)
+}
+
 function allowAMinute(calls: number): string {
-  return denyBut(
-    'tools:',
-    '  "{tool}":',
-    '    action: allow',
-    `    rate_limit: { max: ${calls}, window: 60 }`,
-  )
+  return forTool('action: allow', `rate_limit: { max: ${calls}, window: 60 }`)
+}
+
+/** A policy with these members of the tool's rule. */
+function forTool(...members: readonly string[]): string {
+  return denyBut('tools:', '  "{tool}":', ...members.map((member) => `    ${member}`))
 }
 
 /** A policy that denies all but what these lines say. */
