@@ -185,13 +185,7 @@ function sumBy(
 
 function addGroups(groups: Map<string, SumOfName>, rows: readonly SumOfName[]): void {
   for (const row of rows) {
-    const had = groups.get(row.name) ?? {
-      name: row.name,
-      calls: 0,
-      sum: 0,
-      allowed: 0,
-      allowedSum: 0,
-    }
+    const had = groups.get(row.name) ?? NO_CALLS
     groups.set(row.name, {
       name: row.name,
       calls: had.calls + row.calls,

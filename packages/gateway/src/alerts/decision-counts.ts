@@ -5,7 +5,6 @@ import { listNames } from './list-names.ts'
 
 /** What was counted of each name. */
 type Counts = ReadonlyMap<string, number>
-type NameCount = readonly [name: string, count: number]
 
 /** Decisions since the gate has started. */
 export interface DecisionCount {
@@ -36,28 +35,25 @@ export function countDecisions({
   return { calls, denied, tools, sessions: new Map(refusals) }
 }
 
-/** What was counted since `before`, the most first. */
-export function listMost(now: Counts, before?: Counts): readonly NameCount[] {
-  return [...now]
-    .map(([name, count]): NameCount => [name, count - (before?.get(name) ?? 0)])
-    .filter(([, count]) => count > 0)
-    .sort(([, one], [, other]) => other - one)
-}
-
-/** The same under shorter names, without what `end` matches. */
-export function shortenNames(counts: readonly NameCount[], end: RegExp): readonly NameCount[] {
+/** What was counted since `before`, the most first; of names that differ only in what `end` matches, together. */
+export function listMost(now: Counts, before: Counts, end = /$/): [name: string, count: number][] {
   const sums = new Map<string, number>()
-  for (const [name, count] of counts) {
+  for (const [name, count] of now) {
     const short = name.replace(end, '')
-    sums.set(short, (sums.get(short) ?? 0) + count)
+    // A session that was forgotten meanwhile is counted again from zero.
+    const since = Math.max(0, count - (before.get(name) ?? 0))
+    sums.set(short, (sums.get(short) ?? 0) + since)
   }
-  return listMost(sums)
+  return [...sums].filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one)
 }
 
-/** `a (700), b (60) and 3 more`. */
-export function describeCounts(counts: readonly NameCount[]): string {
-  const shown = counts.slice(0, MOSTLY_NAMED)
-  const left = counts.length - shown.length
-  const text = shown.map(([name, count]) => `${listNames([name])} (${count})`).join(', ')
+/** The same in words: `a (700), b (60) and 3 more`. */
+export function describeMost(...counts: Parameters<typeof listMost>): string {
+  const most = listMost(...counts)
+  const left = most.length - MOSTLY_NAMED
+  const text = most
+    .slice(0, MOSTLY_NAMED)
+    .map(([name, count]) => `${listNames([name])} (${count})`)
+    .join(', ')
   return left > 0 ? `${text} and ${left} more` : text
 }

@@ -15,13 +15,7 @@ import type { NewTool } from '../tools/new-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
 import type { ServerNotes } from '../tools/server-notes.ts'
 import type { Alerts, AlertText } from './alerts.ts'
-import {
-  countDecisions,
-  type DecisionCount,
-  describeCounts,
-  listMost,
-  shortenNames,
-} from './decision-counts.ts'
+import { countDecisions, type DecisionCount, describeMost, listMost } from './decision-counts.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
 import {
   ALERT_CALLS_MIN,
@@ -78,7 +72,6 @@ export class GateWatch {
   readonly #gate: WatchedGate
   /** Of the period that denials are counted over, the oldest first. */
   readonly #counts: DecisionCount[]
-  #looks = 0
   /** What people know of each kind. */
   readonly #notified = new Map<string, ReadonlySet<string>>()
   /** What was so since the start of this process, of kinds that are not known before they are. */
@@ -138,15 +131,16 @@ export class GateWatch {
     const now = countDecisions(meter)
     this.#counts.push(now)
     const before = this.#counts[0] as DecisionCount
-    if (this.#counts.length > this.#looksCounted) this.#counts.shift()
+    const isWhole = this.#counts.length > this.#looksCounted
+    if (isWhole) this.#counts.shift()
     const [calls, denied] = [now.calls - before.calls, now.denied - before.denied]
     const isHigh = calls >= ALERT_CALLS_MIN && (denied / calls) * 100 >= config.denialsPercent
     const subjects = new Set(isHigh ? ['rate'] : [])
-    const sessions = listMost(now.sessions, before.sessions)
+    const [worst] = listMost(now.sessions, before.sessions)
     await this.#report({
       kind: 'denials',
       subjects,
-      isOver: this.#overIfSeen('denials', subjects, () => this.#looks >= this.#looksCounted),
+      isOver: this.#overIfSeen('denials', subjects, () => isWhole),
       describe: () => ({
         title: 'Many calls are denied',
         facts: [
@@ -154,21 +148,20 @@ export class GateWatch {
             name: 'Denied',
             value: `${denied} of ${calls} calls in ${ALERT_DENIALS_MS / 60_000} minutes`,
           },
-          { name: 'Mostly', value: describeCounts(listMost(now.tools, before.tools)) },
-          { name: 'Callers', value: describeCounts(shortenNames(sessions, SESSION_END)) },
-          { name: 'Sessions', value: describeCounts(shortenNames(sessions, SESSION_BEGAN)) },
+          { name: 'Mostly', value: describeMost(now.tools, before.tools) },
+          { name: 'Callers', value: describeMost(now.sessions, before.sessions, SESSION_END) },
+          { name: 'Sessions', value: describeMost(now.sessions, before.sessions, SESSION_BEGAN) },
         ],
         // Of several sessions the page and its report follow the worst.
         page: `/ledger?${new URLSearchParams({
           word: 'deny',
-          ...(sessions[0] && { session: sessions[0][0] }),
+          ...(worst && { session: worst[0] }),
           order: 'oldest',
           sinceMs: String(nowMs() - ALERT_DENIALS_MS),
         })}`,
         overTitle: 'Few calls are denied again',
       }),
     })
-    this.#looks++
   }
 
   async #lookAtLimits(): Promise<void> {
@@ -188,7 +181,7 @@ export class GateWatch {
         title: countOf(fresh, 'A limit is nearly full', 'limits are nearly full'),
         facts: fresh.slice(0, ALERT_NAMES_MAX).map((name) => {
           const { key, used, max } = full.get(name) as LimitInUse
-          const owner = describeSessionId(nameCounterOwner(key))
+          const owner = nameCounterOwner(key).replace(SESSION_BEGAN, '')
           const value = [`${used} of ${max}`, owner].filter(Boolean).join(', ')
           return { name: describeLimitKey(key).limit, value }
         }),
@@ -369,17 +362,6 @@ function serverPage(names: readonly string[]): string {
   return others.length > 0 ? '/servers' : `/servers/${encodeURIComponent(name)}`
 }
 
-/** What a session id has behind the caller: the number of the session, when it began. */
-const SESSION_END = /#\d+@\d{13}$/
+/** Of a session `ann#2@1794819081355`: when it began, and its number with that. */
 const SESSION_BEGAN = /@\d{13}$/
-
-/** `ann#2@1794819081355`: the caller, the number of the session, when it began. */
-const SESSION_ID = /^(.+)#\d+@(\d{13})$/
-
-/** A session by its caller and its beginning, other names unchanged. */
-function describeSessionId(id: string): string {
-  const [, caller, beganMs] = SESSION_ID.exec(id) ?? []
-  if (caller === undefined) return id
-  const began = new Date(Number(beganMs)).toISOString().slice(0, 16).replace('T', ' ')
-  return `${caller} (session since ${began} UTC)`
-}
+const SESSION_END = /#\d+@\d{13}$/
