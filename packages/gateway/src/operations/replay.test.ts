@@ -52,11 +52,19 @@ const PENDING: RecordedDecision = {
   code: 'APPROVAL_PENDING',
 }
 
-beforeAll(async () => {
+type RecordCall = (
+  name: string,
+  policy: string,
+  decision: RecordedDecision,
+  amount?: number,
+) => Promise<unknown>
+
+/** A ledger with these calls. */
+async function writeLedger(write: (call: RecordCall) => Promise<void>): Promise<DatabaseSync> {
   const directory = fileScratchDirectory()
   const writing = Ledger.open({ directory })
   let atMs = START_MS
-  const call = (name: string, policy: string, decision: RecordedDecision) => {
+  await write((name, policy, decision, amount) => {
     atMs += 1_000
     const entry = {
       atMs,
@@ -70,26 +78,31 @@ beforeAll(async () => {
       category: 'Write' as const,
       policy,
       decision: { ...decision, rule: `/tools/shop~1${name}` },
-      judged: {},
+      judged: amount === undefined ? {} : { 'args.amount': amount, undeclared: false },
       argsDigest: null,
     }
     return decision === ALLOWED ? writing.intent(entry) : writing.refuse(entry)
-  }
-  for (const each of [older.id, older.id]) {
-    await call('pay', each, PENDING)
-    // Its text is not recorded.
-    await call('mail', each, PENDING)
-    await call('note', each, ALLOWED)
-  }
-  await call('pay', inForce.id, ALLOWED)
-  await call('mail', inForce.id, PENDING)
+  })
   writing.close()
-  ledger = openLedgerReadOnly(directory)
+  return openLedgerReadOnly(directory)
+}
+
+beforeAll(async () => {
+  ledger = await writeLedger(async (call) => {
+    for (const each of [older.id, older.id]) {
+      await call('pay', each, PENDING)
+      // Its text is not recorded.
+      await call('mail', each, PENDING)
+      await call('note', each, ALLOWED)
+    }
+    await call('pay', inForce.id, ALLOWED)
+    await call('mail', inForce.id, PENDING)
+  })
   return () => ledger.close()
 })
 
-const compare = (edited: ReturnType<typeof version>, current = inForce) =>
-  replay(ledger, { ...edited, current, name: 'local', sinceMs: START_MS, tools: TOOLS })
+const compare = (edited: ReturnType<typeof version>, current = inForce, of = ledger) =>
+  replay(of, { ...edited, current, name: 'local', sinceMs: START_MS, tools: TOOLS })
 
 test('an edit that touches nothing changes nothing, whatever an older version had decided', () => {
   expect(compare(version({ ...FREE, 'shop/other': 'deny' }))).toMatchObject({
@@ -126,6 +139,58 @@ test('finding: what is known of the edit is compared, though the document in for
     { tool: 'shop/note', from: 'allow', to: 'require_approval', count: 2 },
   ])
   expect(unknown).toBe(0)
+})
+
+test('finding: what `protect` found in a held call is on its record, and decides under an edit that leaves it as it is', async () => {
+  const upTo = (max: number, more: object = { protect: 'balanced' }) =>
+    version(
+      {
+        'shop/pay': {
+          action: 'allow',
+          when: `args.amount <= ${max}`,
+          otherwise: 'require_approval',
+        },
+      },
+      more,
+    )
+  const current = upTo(100)
+  const match = (undecided: boolean) => ({
+    ...PENDING,
+    guardrails: [
+      {
+        name: 'protect',
+        rule: '/protect/valueFromText',
+        action: 'require_approval' as const,
+        undecided,
+      },
+    ],
+  })
+  const held = await writeLedger(async (call) => {
+    await call('pay', current.id, PENDING, 990)
+    await call('pay', current.id, PENDING, 990.5)
+    // A text of a stranger named these amounts, or could not be read.
+    await call('pay', current.id, match(false), 300)
+    await call('pay', current.id, match(true), 300)
+    // Whether `protect` was the same is not known.
+    await call('pay', older.id, PENDING, 300)
+  })
+  const { flips, same, unknown, reasons } = compare(upTo(990), current, held)
+  expect(flips).toMatchObject([
+    { tool: 'shop/pay', from: 'require_approval', to: 'allow', count: 1, records: [1] },
+  ])
+  expect({ same, unknown }).toEqual({ same: 3, unknown: 1 })
+  expect([...reasons.keys()]).toEqual(['`call.changesUnasked` is not recorded'])
+  // With another level nothing is known of what it would have found.
+  expect(compare(upTo(990, { protect: 'strict' }), current, held)).toMatchObject({ flips: [] })
+  // A document that only observed has no guardrails on record.
+  const observed = upTo(100, { protect: 'balanced', mode: 'shadow' })
+  const observing = await writeLedger((call) =>
+    call('pay', observed.id, ALLOWED, 50).then(() => {}),
+  )
+  const enforced = upTo(990)
+  expect(compare(enforced, observed, observing)).toMatchObject({ flips: [], unknown: 1 })
+  held.close()
+  observing.close()
 })
 
 test('what is not on record is unknown if the edit touches it', () => {

@@ -7,7 +7,7 @@ import { recordsFrom } from '@sluice/ledger/chain/read'
 import type { DecisionRecord, LedgerRecord } from '@sluice/ledger/records/record'
 import type { Decision } from '@sluice/policy/calls/decision'
 import type { KnownTool } from '@sluice/policy/calls/tools'
-import { hasEqualRules } from '@sluice/policy/cases/has-equal-rules'
+import { hasEqualCommon, hasEqualRules } from '@sluice/policy/cases/has-equal-rules'
 import { type RecordedCall, replayCall } from '@sluice/policy/cases/replay-call'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { type CompiledPolicy, longestWindowMs } from '@sluice/policy/model/policy'
@@ -81,7 +81,8 @@ class ReplayWalk {
   constructor(options: ReplayOptions) {
     const { policy, id, current, tools, sinceMs } = options
     this.#options = options
-    this.#tried = new DocumentWalk({ policy, id }, tools)
+    const isAlike = current && hasEqualCommon(current.policy, policy)
+    this.#tried = new DocumentWalk({ policy, id }, tools, isAlike ? current.id : undefined)
     this.#current = current && new DocumentWalk(current, tools)
     const longest = [policy, current?.policy].map((each) => (each ? longestWindowMs(each) : 0))
     this.#countsFromMs = sinceMs - Math.max(...longest)
@@ -157,12 +158,19 @@ type WalkResult = KnownResult | { readonly unknown: string }
 class DocumentWalk {
   readonly #policy: CompiledPolicy
   readonly #id: string | undefined
+  /** Another document, in whose calls `protect` finds the same. */
+  readonly #alike: string | undefined
   readonly #counters = new MemoryCounters()
   readonly #past: RecordedCalls
 
-  constructor({ policy, id }: Pick<ReplayOptions, 'policy' | 'id'>, tools: readonly KnownTool[]) {
+  constructor(
+    { policy, id }: Pick<ReplayOptions, 'policy' | 'id'>,
+    tools: readonly KnownTool[],
+    alike?: string,
+  ) {
     this.#policy = policy
     this.#id = id
+    this.#alike = alike
     this.#past = new RecordedCalls(tools, policy)
   }
 
@@ -182,7 +190,9 @@ class DocumentWalk {
       if (passed) this.#counters.consume(record.decision.limits, now)
       return toRecordedResult(record)
     }
-    const result = replayCall(this.#policy, this.#past.recall(record), this.#counters, now)
+    const guardrails = record.policy === this.#alike ? record.decision.guardrails : undefined
+    const call = { ...this.#past.recall(record), guardrails }
+    const result = replayCall(this.#policy, call, this.#counters, now)
     if (result.unknown !== undefined) {
       if (passed && isUntouched) this.#counters.consume(record.decision.limits, now)
       return result

@@ -14,16 +14,20 @@ export function hasEqualRules(
   { call, facts }: { readonly call: Call; readonly facts: Facts },
 ): boolean {
   return (
-    toTextOfCommon(one) === toTextOfCommon(other) &&
+    hasEqualCommon(one, other) &&
     toText(resolveRules(one, call, facts)) === toText(resolveRules(other, call, facts))
   )
+}
+
+/** Whether all that counts for calls of every tool is equal, as `protect` and what it reads of a document. */
+export function hasEqualCommon(one: CompiledPolicy, other: CompiledPolicy): boolean {
+  return toTextOfCommon(one) === toTextOfCommon(other)
 }
 
 function toText(rules: ResolvedRules): string {
   return typeof rules === 'string' ? rules : toTextOfScope(rules)
 }
 
-/** What counts for calls of every tool. */
 const toTextOfCommon: (policy: CompiledPolicy) => string = memoizeFor((policy: CompiledPolicy) => {
   const { fallback, shadow, protect, labelScope, canaries, base } = policy
   const { labels, classify, destinations, trust, egress } = policy

@@ -257,3 +257,18 @@ test('what was decided by where values came from is unknown, unless it makes no 
     decision: { action: 'deny' },
   })
 })
+
+test('what `protect` found then decides, unless a guessed category may have hidden it', () => {
+  const policy = compiled({ version: 1, default: 'allow', protect: 'balanced' })
+  const match = { name: 'p', rule: '/protect/valueFromText', undecided: false }
+  const replay = (guardrails: (typeof match)[] | undefined, unknown = false) => {
+    const facts = sampleFacts({ ...tool, unknown })
+    const past = { call: callOf({}), judged: {}, facts, schemaKnown: true, sawKnown: true }
+    const result = replayCall(policy, { ...past, guardrails }, usageOfNothing, NOW)
+    return result.unknown === undefined ? result.decision.action : 'unknown'
+  }
+  expect(replay([])).toBe('allow')
+  expect(replay([match])).toBe('require_approval')
+  expect(replay(undefined)).toBe('unknown')
+  expect(replay([match], true)).toBe('unknown')
+})

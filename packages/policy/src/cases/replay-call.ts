@@ -6,7 +6,7 @@ import type { AnswerFinding } from '../calls/answer-values.ts'
 import type { Call, Facts, Principal, SessionFacts } from '../calls/call.ts'
 import type { Instant } from '../calls/clock.ts'
 import type { LimitUsage } from '../calls/counters.ts'
-import type { Decision } from '../calls/decision.ts'
+import type { Decision, GuardrailMatch } from '../calls/decision.ts'
 import {
   type DecisionInput,
   type DecisionInputs,
@@ -43,6 +43,9 @@ export interface RecordedCall {
   readonly sawKnown: boolean
   /** Labels that the session may or may not have had under the document that decides now. */
   readonly doubtfulLabels?: ReadonlySet<string> | undefined
+  /** The guardrails that matched when the call was made, if those of `protect` find the same under the document that
+   * decides now. They read what is not recorded: texts of strangers. */
+  readonly guardrails?: readonly GuardrailMatch[] | undefined
   /** Whether the declared types of the tool are known. */
   readonly schemaKnown: boolean
 }
@@ -110,7 +113,7 @@ interface UnknownCondition {
 
 /** The result of every condition, and those that are unknown. */
 function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Instant) {
-  const assumed = new Map<BoundExpression, ConditionResult>()
+  const assumed = listProtected(scope, past)
   const open: UnknownCondition[] = []
   const classes = [scope, ...(scope.doubted ? [scope.doubted] : [])].flatMap((one) =>
     listApplicable(one).map(({ program }) => ({ program, category: one.category })),
@@ -132,6 +135,20 @@ function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Insta
     assumed.set(program, evaluate(program, { ...situation, assumed: undefined }))
   }
   return { assumed, open }
+}
+
+/** What the guardrails of `protect` found when the call was made. */
+function listProtected(
+  { guardrails, doubted }: ApplicableRules,
+  { guardrails: matches }: RecordedCall,
+): Map<BoundExpression, ConditionResult> {
+  const found = new Map<BoundExpression, ConditionResult>()
+  // What they find depends on the category, and of two the record has the stricter decision.
+  if (matches === undefined || doubted !== undefined) return found
+  for (const { program, pointer } of guardrails)
+    if (program !== undefined && pointer.startsWith('/protect/'))
+      found.set(program, { is: matches.some(({ rule }) => rule === pointer) ? 'true' : 'false' })
+  return found
 }
 
 /** Every combination of outcomes of the unknown conditions; none if there are too many. */
