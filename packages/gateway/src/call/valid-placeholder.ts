@@ -6,7 +6,7 @@
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { toWordSet } from '@sluice/policy/structures/word-set'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
-import { unescapePointer } from '@sluice/policy/values/json-pointer'
+import { followReference } from '@sluice/policy/values/json-pointer'
 import { PLACEHOLDER_STEPS_MAX } from '../shared/limits.ts'
 
 /** Keywords that say nothing about a text or null by itself. */
@@ -68,20 +68,9 @@ export class PlaceholderSchema {
 
   #resolve(reference: string): JsonValue | undefined {
     if (!this.#references.has(reference))
-      this.#references.set(reference, resolveReference(reference, this.#root))
+      this.#references.set(reference, followReference(reference, this.#root))
     return this.#references.get(reference)
   }
-}
-
-function resolveReference(reference: string, root: JsonValue | undefined): JsonValue | undefined {
-  if (!reference.startsWith('#/')) return undefined
-  let place: JsonValue | undefined = root
-  for (const part of reference.slice(2).split('/')) {
-    const name = unescapePointer(part)
-    if (!isObject(place) || !Object.hasOwn(place, name)) return undefined
-    place = place[name]
-  }
-  return place
 }
 
 function stepInto(schema: JsonObject, step: string | number): JsonValue | undefined | 'unknown' {

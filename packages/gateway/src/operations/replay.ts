@@ -211,13 +211,9 @@ function toRecordedResult(record: DecisionRecord): KnownResult {
   return { action: toRecordedAction(record), rule, reason }
 }
 
-/** How records end that were made before people could be asked. */
-const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
-
 export function toRecordedAction({ decision }: DecisionRecord): ReplayAction {
-  const { code, reason } = decision
+  const { code } = decision
   if (code === 'APPROVED' || code.startsWith('APPROVAL_')) return 'require_approval'
-  if (reason.endsWith(NOBODY_TO_ASK)) return 'require_approval'
   return wordNow(decision)
 }
 

@@ -9,10 +9,10 @@ import type { Category, KnownTool } from '../calls/tools.ts'
 import { duration, integer, list, object, required, text } from '../document/build-shape.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { parseDuration, type Shape, type ShapeFields } from '../document/shape.ts'
-import { getMember, isAnswerScalar, toAnswerKey } from '../provenance/answer-key.ts'
+import { isAnswerScalar, toAnswerKey } from '../provenance/answer-key.ts'
 import { toCallDigest } from '../provenance/call-digest.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
-import type { JsonObject, JsonValue } from '../values/json.ts'
+import { getMember, type JsonObject, type JsonValue } from '../values/json.ts'
 
 export interface SampleFacts {
   readonly principal?: Partial<Principal>

@@ -192,7 +192,8 @@ function fieldsText({ to, from }: RuleMove, rule: YAMLMap, text: string): string
   return ['allow', `when: ${conditionText(from)}`, `otherwise: ${to}`].join(between)
 }
 
-function parseRoot(text: string): YAMLMap | undefined {
+/** The mapping that the document is; undefined if it is none. */
+export function parseRoot(text: string): YAMLMap | undefined {
   const contents = parseYaml(text, new Problems('', text))?.contents
   return isMap(contents) ? contents : undefined
 }

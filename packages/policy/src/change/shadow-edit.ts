@@ -4,10 +4,9 @@
 import { isMap, isScalar, isSeq, type YAMLMap } from 'yaml'
 import { compile } from '../compile/compile.ts'
 import { appendEntry, applyEdit, type TextEdit } from '../document/edit-mapping.ts'
-import { findPair, getRange, parseYaml } from '../document/parse-yaml.ts'
-import { Problems } from '../document/problem.ts'
+import { findPair, getRange } from '../document/parse-yaml.ts'
 import { loosenings } from './compare.ts'
-import type { MoveResult } from './edit-rule.ts'
+import { type MoveResult, parseRoot } from './edit-rule.ts'
 
 const SECTIONS = ['categories', 'tools', 'methods', 'resources', 'prompts'] as const
 
@@ -70,9 +69,4 @@ function toShadow(text: string, rule: unknown, isJson: boolean): TextEdit[] {
   if (!isScalar(rule)) return []
   const [start, end] = getRange(rule)
   return [{ start, end, text: `{ ${action}: ${text.slice(start, end)}, ${mode} }` }]
-}
-
-function parseRoot(text: string): YAMLMap | undefined {
-  const contents = parseYaml(text, new Problems('', text))?.contents
-  return isMap(contents) ? contents : undefined
 }

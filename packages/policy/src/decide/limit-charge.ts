@@ -19,7 +19,7 @@ import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
 import type { Amount, CounterScope, Limit } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
 import { type Decimal, formatDecimal, multiplyDecimal, ONE, toDecimal } from '../values/decimal.ts'
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../values/json.ts'
+import { ExactNumber, getMember, type JsonObject, type JsonValue } from '../values/json.ts'
 
 export type ChargeResult = { readonly take: LimitCharge } | DeniedCharge
 
@@ -100,7 +100,7 @@ function partValue(
     case 'tool':
       return `${call.server}/${call.name}`
     default:
-      return argumentKey(valueAt(call.args, part.path), findDeclared(declared, part.path))
+      return argumentKey(getMember(call.args, part.path), findDeclared(declared, part.path))
   }
 }
 
@@ -130,7 +130,7 @@ function computeAmount(amount: Amount, args: JsonObject): Decimal | string {
       product = multiplyDecimal(product, factor)
       continue
     }
-    const value = valueAt(args, factor)
+    const value = getMember(args, factor)
     const decimal = toDecimal(value)
     if (value === undefined) return `the amount \`${pathText(factor)}\` is missing`
     if (decimal === undefined) return `the amount \`${pathText(factor)}\` is not a plain decimal`
@@ -138,11 +138,4 @@ function computeAmount(amount: Amount, args: JsonObject): Decimal | string {
     product = multiplyDecimal(product, decimal)
   }
   return product
-}
-
-function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let place: JsonValue | undefined = args
-  for (const name of path)
-    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
-  return place
 }

@@ -3,7 +3,7 @@
 
 import type { AnswerScalar } from '../calls/answer-values.ts'
 import { formatDecimal, toDecimal } from '../values/decimal.ts'
-import { ExactNumber, isObject, type JsonValue } from '../values/json.ts'
+import { ExactNumber, type JsonValue } from '../values/json.ts'
 import { ANSWER_VALUE_LENGTH_MAX } from './limits.ts'
 
 /** The arguments of a call as one text, equal for equal values; undefined if one is not a plain value. */
@@ -30,12 +30,4 @@ function toKeyPart(value: JsonValue | undefined): string | undefined {
 export function isAnswerScalar(value: JsonValue | undefined): value is AnswerScalar {
   if (value === undefined) return false
   return typeof value !== 'object' || value === null || value instanceof ExactNumber
-}
-
-/** The value at a path of names; own members only. */
-export function getMember(document: JsonValue, path: readonly string[]): JsonValue | undefined {
-  let place: JsonValue | undefined = document
-  for (const name of path)
-    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
-  return place
 }

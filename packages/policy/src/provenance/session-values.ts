@@ -7,8 +7,8 @@ import type {
   AnswerScalar,
   AnswerValues,
 } from '../calls/answer-values.ts'
-import { ExactNumber, type JsonObject, type JsonValue } from '../values/json.ts'
-import { getMember, isAnswerScalar, toAnswerKey } from './answer-key.ts'
+import { ExactNumber, getMember, type JsonObject, type JsonValue } from '../values/json.ts'
+import { isAnswerScalar, toAnswerKey } from './answer-key.ts'
 import { ANSWER_AGE_MS_MAX, ANSWER_VALUE_LENGTH_MAX, ANSWERS_REMEMBERED_MAX } from './limits.ts'
 
 /** The fields of one answer that were named and found. Null: the answer had no fields that could be read. */

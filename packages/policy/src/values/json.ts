@@ -80,6 +80,14 @@ export function listStrings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
+/** The value at a path of names; own members only. */
+export function getMember(document: JsonValue, path: readonly string[]): JsonValue | undefined {
+  let place: JsonValue | undefined = document
+  for (const name of path)
+    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
+  return place
+}
+
 /** The objects of a list; none if it is no list. */
 export function listObjects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -4,7 +4,7 @@
 
 import { SCHEMA_DEPTH_MAX } from '../../language/limits.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../values/json.ts'
-import { unescapePointer } from '../../values/json-pointer.ts'
+import { followReference } from '../../values/json-pointer.ts'
 
 export const NULL = 1
 export const BOOLEAN = 2
@@ -86,16 +86,6 @@ function unite(branches: readonly DeclaredType[]): DeclaredType {
   const shaped = branches.filter((branch) => branch.items ?? branch.properties)
   const [only] = shaped
   return shaped.length === 1 && only !== undefined ? { ...only, kinds } : { kinds, open: true }
-}
-
-function followReference(reference: string, root: JsonObject): JsonValue | undefined {
-  if (!reference.startsWith('#/')) return undefined
-  let place: JsonValue | undefined = root
-  for (const part of reference.slice(2).split('/')) {
-    const name = unescapePointer(part)
-    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
-  }
-  return place
 }
 
 /** The declaration at a path of names. Undefined: not declared. */

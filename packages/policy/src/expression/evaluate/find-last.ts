@@ -2,8 +2,8 @@
 
 import type { AnswerFinding } from '../../calls/answer-values.ts'
 import { pathText } from '../../language/argument-path.ts'
-import { getMember, toAnswerKey } from '../../provenance/answer-key.ts'
-import type { JsonObject, JsonValue } from '../../values/json.ts'
+import { toAnswerKey } from '../../provenance/answer-key.ts'
+import { getMember, type JsonObject, type JsonValue } from '../../values/json.ts'
 import type { AnswerMatch, LastRead } from '../read-last.ts'
 import type { EvaluationContext } from './evaluate.ts'
 
