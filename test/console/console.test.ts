@@ -305,6 +305,18 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
         .locator('.inbox-entry', { hasText: `amount ${amount}` })
         .first()
         .waitFor()
+    // They are found by what was said and by what is on record, and the page says what is not there.
+    const found = page.locator('.inbox-entry')
+    for (const [search, calls] of [
+      ['not in one go', 3],
+      ['7000', 1],
+    ] as const) {
+      await page.getByLabel('Search held calls').fill(search)
+      await until(async () => (await found.count()) === calls)
+    }
+    await request.getByText('What was asked for, and not sent').waitFor()
+    await request.getByText('Arguments are deleted once a request is decided.').waitFor()
+    await page.getByLabel('Search held calls').fill('')
   })
 
   test('on duty by keys alone: from what needs a person to the call, its denial, and a freeze', async () => {

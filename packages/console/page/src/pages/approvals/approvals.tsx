@@ -3,7 +3,7 @@
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
 import { type JSX, useState } from 'react'
-import type { ApprovalRequest, LedgerPage } from '../../../../src/contract/contract.ts'
+import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
 import { type ApiError, formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
@@ -19,14 +19,7 @@ import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
 import { NameLine, TextLine } from '../../ui/text.tsx'
 import { ago, count, formatTimeLeft } from '../../ui/words.ts'
 import { DenyAll } from './deny-all.tsx'
-import {
-  groupBySession,
-  listDangers,
-  ORDERS,
-  type SessionGroup,
-  summarize,
-  summarizeMembers,
-} from './groups.ts'
+import { groupBySession, listDangers, ORDERS, type SessionGroup, summarize } from './groups.ts'
 import { decidedAt, pathOf, useDecided, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
@@ -71,7 +64,7 @@ export function Approvals(): JSX.Element {
   }
   return (
     <div className="page">
-      <PageHead title="Approvals" lead="Calls that wait for a person to approve or deny them.">
+      <PageHead title="Approvals" lead="Calls that a person has to approve or deny.">
         <Chips
           label="Which calls"
           value={shows}
@@ -156,7 +149,7 @@ function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Elem
         <TextField
           label="Search held calls"
           quiet
-          placeholder="Tool, caller, value"
+          placeholder="Tool, person, comment, value"
           value={query.get('q') ?? ''}
           onChange={(q) => setQuery({ q })}
         />
@@ -174,7 +167,7 @@ function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Elem
       ))}
       {groups.length === 0 && (
         <p className="muted card-body">
-          {query.has('q') ? 'No held call matches.' : 'There is no call here.'}
+          {query.has('q') ? 'None of these calls matches.' : 'There is no call here.'}
         </p>
       )}
       {order === '' && onOlder !== undefined && (
@@ -213,7 +206,6 @@ function Group({
   const [{ principal, sessionName, agent, state }] = requests as [ApprovalRequest]
   const canAct = state === 'pending' && mayAct(me, 'approver') && me?.mayProve !== false
   const to = `/ledger${formatQuery({ session, view: 'timeline' })}`
-  const recorded = useRecorded(session, state === 'pending' ? [] : requests)
   return (
     <section
       aria-label={
@@ -238,11 +230,7 @@ function Group({
       <ul>
         {requests.map((request) => (
           <li key={request.id}>
-            <Entry
-              request={request}
-              current={request.id === openId}
-              says={recorded.get(request.callId) ?? summarize(request.args)}
-            />
+            <Entry request={request} current={request.id === openId} />
           </li>
         ))}
       </ul>
@@ -256,36 +244,12 @@ function nameSession(id: string): string {
   return number === undefined ? '' : `, session ${number}`
 }
 
-/** The values on record of calls that are decided, by their ids: their arguments are not kept. */
-function useRecorded(
-  session: string,
-  requests: readonly ApprovalRequest[],
-): ReadonlyMap<string, string> {
-  const sinceMs = Math.min(...requests.map(({ atMs }) => atMs))
-  const path = `/ledger${formatQuery({ session, sinceMs, order: 'oldest', limit: CALLS_READ })}`
-  const { value } = useResource<LedgerPage>(requests.length === 0 ? undefined : path)
-  return new Map(
-    (value?.calls ?? []).map(({ callId, values }) => [
-      callId,
-      summarizeMembers(toArguments(values)),
-    ]),
-  )
-}
-
-const CALLS_READ = 500
-
-function toArguments(values: LedgerPage['calls'][number]['values']): [string, unknown][] {
-  return Object.entries(values).map(([path, value]) => [path.replace(/^args\./, ''), value])
-}
-
 interface EntryProps {
   readonly request: ApprovalRequest
   readonly current: boolean
-  /** What tells it apart from others. */
-  readonly says: string
 }
 
-function Entry({ request, current, says }: EntryProps): JSX.Element {
+function Entry({ request, current }: EntryProps): JSX.Element {
   const now = useNow(5_000)
   const isPending = request.state === 'pending'
   const by = request.votes.at(-1)?.by
@@ -314,7 +278,7 @@ function Entry({ request, current, says }: EntryProps): JSX.Element {
         )}
       </span>
       <span className="row line spread">
-        <TextLine text={says} className="mono small muted" />
+        <TextLine text={summarize(request.args)} className="mono small muted" />
         <span className={`small num nowrap ${isSoon ? 'worse' : 'muted'}`}>
           {isPending
             ? formatTimeLeft(request.expiresAtMs, now)

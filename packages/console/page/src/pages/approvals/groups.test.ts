@@ -17,6 +17,8 @@ function held(id: string, more: Partial<ApprovalRequest> & { says?: string; secr
     risk: 'low',
     asks: [{ says }],
     masked: { parts: [], count: secrets, characters: 0 },
+    votes: [],
+    why: '',
     ...rest,
   } as unknown as ApprovalRequest
 }
@@ -65,4 +67,17 @@ test('calls of one session stand at their own places, or together; its first pla
     ['pay small', 2],
     ['send', 1],
   ])
+})
+
+test('a decided call is found by who decided it, their comment, why it ended, and its values', () => {
+  const votes = [{ by: 'bob', comment: 'Night flood' }] as unknown as ApprovalRequest['votes']
+  const requests = [
+    held('denied', { votes, args: '{"amount":5038.5}' }),
+    held('expired', { why: 'nobody decided in time', args: '' }),
+  ]
+  const find = (search: string) =>
+    groupBySession(requests, { order: '', search }).map(({ session }) => session)
+  for (const search of ['bob', 'night flood', '5038.5']) expect(find(search)).toEqual(['denied'])
+  expect(find('in time')).toEqual(['expired'])
+  expect(find('ada')).toEqual([])
 })

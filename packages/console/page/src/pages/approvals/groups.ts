@@ -58,8 +58,9 @@ function splitInOrder(
 }
 
 function describe(request: ApprovalRequest): string {
-  const { principal, sessionName = '', args, id } = request
-  return [titleOfCall(request), principal.id, sessionName, args, id].join(' ')
+  const { principal, sessionName = '', args, id, why, votes } = request
+  const said = votes.flatMap(({ by, comment }) => [by, comment])
+  return [titleOfCall(request), principal.id, sessionName, args, id, why, ...said].join(' ')
 }
 
 const FROM_STRANGER = /\b(?:call\.(?:valueFromText|valueUnproven)|origin\.|session\.saw)/
@@ -95,10 +96,7 @@ function compareRanks(ones: readonly number[], others: readonly number[]): numbe
 /** Enough to tell two requests apart, numbers first. */
 export function summarize(args: string): string {
   const members = parseMembers(args)
-  return members === undefined ? args.slice(0, 200) : summarizeMembers(members)
-}
-
-export function summarizeMembers(members: readonly [name: string, value: unknown][]): string {
+  if (members === undefined) return args.slice(0, 200)
   const isNumber = (value: unknown) => (typeof value === 'number' ? 0 : 1)
   const text = members
     .toSorted(([, one], [, other]) => isNumber(one) - isNumber(other))

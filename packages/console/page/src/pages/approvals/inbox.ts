@@ -9,6 +9,7 @@ import { queries } from '../../resource.ts'
 import { SharedValue, useShared } from '../../shared-value.ts'
 import { listen } from '../../stream.ts'
 import { showToast } from '../../ui/toasts.tsx'
+import { useRecorded } from './recorded.ts'
 
 type Requests = readonly ApprovalRequest[]
 type Decided = InfiniteData<Requests, string | undefined>
@@ -71,8 +72,9 @@ export function useDecided(isNeeded: boolean): DecidedRequests {
     enabled: isNeeded,
   })
   const requests = data?.pages.flat().sort((one, other) => decidedAt(other) - decidedAt(one))
+  const recorded = useRecorded((isNeeded && requests) || NONE)
   const onOlder = hasNextPage ? () => void fetchNextPage() : undefined
-  return { requests, error: error ?? undefined, onOlder }
+  return { requests: requests && recorded, error: error ?? undefined, onOlder }
 }
 
 /** Without a vote it ended by itself, or with what it was about. */

@@ -33,6 +33,7 @@ import { MakeRule } from '../policy/make-rule.tsx'
 import { listNumbers, listTexts, type RuleSubject } from '../policy/rule-subject.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
 import { parseMembers } from './members.ts'
+import { useRecorded } from './recorded.ts'
 import { Verdict } from './verdict.tsx'
 import { explainHeld } from './why-held.ts'
 
@@ -41,8 +42,9 @@ interface RequestProps {
   readonly onDecided: () => void
 }
 
-export function Request({ request, onDecided }: RequestProps): JSX.Element {
+export function Request({ request: stored, onDecided }: RequestProps): JSX.Element {
   useScrolledUp()
+  const [request = stored] = useRecorded([stored])
   const now = useNow()
   const purpose = describeServerRequest(request)
   const subject = useMemo(() => toSubject(request), [request])
@@ -85,7 +87,6 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
       <div className="stack request-body">
         <WhyHeld request={request} />
 
-        {/* They are not kept once it is decided. */}
         {args !== '' && (
           <SentArguments
             request={request}
@@ -94,6 +95,12 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
             onReveal={reveal}
             onUnfold={() => setWhole(true)}
           />
+        )}
+        {!KEEPS_ARGUMENTS.includes(request.state) && (
+          <p className="muted">
+            Arguments are deleted once a request is decided. Those that a rule reads are on record,
+            texts among them only with <code>{'ledger: { record: judged }'}</code>.
+          </p>
         )}
 
         {request.state === 'pending' && (
@@ -122,6 +129,8 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
     </article>
   )
 }
+
+const KEEPS_ARGUMENTS: readonly string[] = ['pending', 'approved', 'unknown']
 
 function AskedBy({ request }: Pick<RequestProps, 'request'>): JSX.Element {
   return (
