@@ -5,6 +5,7 @@ import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import type { RecordOrigin } from '@sluice/ledger/merged/origins'
 import type { CallWithOutcome } from '@sluice/ledger/query/query'
 import { findTarget, type TitledCall } from '@sluice/ledger/records/call-title'
+import { type HeldCallRefusal, MADE_AGAIN } from '@sluice/ledger/records/held-calls'
 import { type OutcomeLabel, toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
 import { listApprovers, listIndexedValues } from '@sluice/ledger/records/recorded-values'
 import { shadowText } from '@sluice/ledger/records/shadow-text'
@@ -19,8 +20,8 @@ import type { RuleText } from './rule-text.ts'
 export interface CallContext {
   /** The client of the session, marked as self-reported; missing if the ledger does not say. */
   readonly sessionName?: string
-  /** Who denied it, if a person did. */
-  readonly deniedBy?: string
+  /** If it was held, and is refused. */
+  readonly refusal?: HeldCallRefusal
   /** Where gates share a store: whose record it is, and its number in the chain of that gate. */
   readonly origin?: RecordOrigin
 }
@@ -146,7 +147,7 @@ export function callRecord(
     word: toOutcomeLabel(became, decision.code),
     code: decision.code,
     rule: decision.rule,
-    reason: decision.reason,
+    reason: explainReason(decision, became, context),
     status: outcome?.status ?? null,
     durationMs: outcome?.durationMs ?? null,
     policy: record.policy,
@@ -156,6 +157,18 @@ export function callRecord(
     labels: outcome?.labels ?? [],
     values: Object.fromEntries(listIndexedValues(record.judged)),
   }
+}
+
+/** What a held call's own reason says is meant for the model. */
+function explainReason(
+  { code, reason }: CallRow['decision'],
+  became: string,
+  { refusal }: CallContext,
+): string {
+  if (refusal !== undefined) return refusal.text
+  if (code !== 'APPROVAL_PENDING') return reason
+  if (became === MADE_AGAIN) return 'was held, and made again'
+  return became === 'deny' ? 'was not approved' : 'was held for approval'
 }
 
 export function explainCall(

@@ -173,8 +173,8 @@ export class LedgerQueries {
     const sessionName = this.#names.nameOf(session)
     const isDenied = became === 'deny' && HELD_CODES.includes(decision.code)
     const request = isDenied ? approval : undefined
-    const deniedBy = request === undefined ? undefined : this.#index?.findDenier(request)
-    return { ...pickDefined({ sessionName, deniedBy }), ...this.#origin(seq) }
+    const refusal = request === undefined ? undefined : this.#index?.findRefusal(request)
+    return { ...pickDefined({ sessionName, refusal }), ...this.#origin(seq) }
   }
 
   #origin(seq: number): { readonly origin?: RecordOrigin } {

@@ -125,7 +125,7 @@ describe('queries', () => {
     expect([...words].sort()).toEqual(['deny', 'made again', 'require_approval'])
     const denied = queryLedger(database, { where: 'approver:dora', word: 'deny' }, index).calls
     expect(denied.map(({ record }) => record.approval)).toEqual(['held-2'])
-    expect(index.findDenier('held-2')).toBe('dora')
+    expect(index.findRefusal('held-2')).toMatchObject({ by: 'dora', text: 'denied by dora' })
     const counts = index.database.prepare(COUNTED).get() ?? {}
     expect([counts.minutes, counts.hours]).toEqual([counts.calls, counts.calls])
     for (const { record, became } of calls.filter(({ became }) => became === 'made again')) {

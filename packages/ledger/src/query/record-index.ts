@@ -11,7 +11,12 @@ import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
-import { findHeldCallChange, isHeld } from '../records/held-calls.ts'
+import {
+  describeRefusal,
+  findHeldCallChange,
+  type HeldCallRefusal,
+  isHeld,
+} from '../records/held-calls.ts'
 import {
   DROPPED_PER_INDEXED,
   INDEXED_AT_ONCE_MAX,
@@ -46,6 +51,9 @@ const STATEMENTS = {
 
 const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
   UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
+
+const REFUSAL = `SELECT by, named.text AS name, detail FROM words JOIN denials ON approval = words.id
+  JOIN events USING (seq) JOIN words AS named ON named.id = events.name WHERE words.text = ?`
 
 const FORGET_WORDS = `DELETE FROM minutes; DELETE FROM hours; DELETE FROM words WHERE id > ${USUAL_WORDS.madeAgain}`
 
@@ -87,16 +95,16 @@ export class RecordIndex {
     return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
   }
 
+  /** `by`: empty if no person did. */
   #tagDenier(seq: number, by: string): void {
-    this.#statements.judged.run(this.#intern(`approver:${by}`), seq, 'true')
+    if (by !== '') this.#statements.judged.run(this.#intern(`approver:${by}`), seq, 'true')
   }
 
-  /** Who denied a request for approval; undefined if nobody did. */
-  findDenier(approval: string): string | undefined {
-    const row = this.database
-      .prepare('SELECT by FROM words JOIN denials ON approval = id WHERE text = ?')
-      .get(approval)
-    return row && String(row.by)
+  /** How a request for approval was refused; undefined if it was not. */
+  findRefusal(approval: string): HeldCallRefusal | undefined {
+    const row = this.database.prepare(REFUSAL).get(approval)
+    if (row === undefined) return undefined
+    return { by: String(row.by), text: describeRefusal(String(row.name), `${row.detail}`) }
   }
 
   /** The action of a call as later records leave it; undefined if it is not indexed. */
@@ -254,15 +262,13 @@ export class RecordIndex {
     }
     if (record.kind === 'event') {
       const { by = '' } = change
-      if (by === '') return
       this.#statements.deny.run(approval, record.seq, by)
       if (held !== undefined) this.#tagDenier(Number(held.seq), by)
       return
     }
     // The event before the record says who denied a call that waited.
     const isDenied = record.decision.code === 'APPROVAL_DENIED'
-    const by = isDenied ? this.findDenier(change.approval) : undefined
-    if (by !== undefined) this.#tagDenier(record.seq, by)
+    if (isDenied) this.#tagDenier(record.seq, this.findRefusal(change.approval)?.by ?? '')
     if (isHeld(record)) this.#statements.hold.run(approval, record.seq)
     else if (held !== undefined) this.#statements.letGo.run(approval)
   }

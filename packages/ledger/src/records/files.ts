@@ -173,7 +173,7 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = [...Array(13).fill(''), INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = [...Array(14).fill(''), INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

@@ -8,6 +8,21 @@ import type { DecisionRecord, LedgerRecord, OutcomeRecord } from './record.ts'
 /** Takes the place of the action of a held call if a later record is about the same call: that one counts. */
 export const MADE_AGAIN = 'made again'
 
+/** How a request for approval was refused. */
+export interface HeldCallRefusal {
+  /** Empty if no person did. */
+  readonly by: string
+  /** For people: the reason of the call's own record tells the model what to do. */
+  readonly text: string
+}
+
+/** `name`, `detail`: of the event that ended the request. */
+export function describeRefusal(name: string, detail: string): string {
+  const { by, comment, wasApproved } = JSON.parse(detail)
+  if (name === 'approval-denied') return `denied by ${by}${comment ? `: ${comment}` : ''}`
+  return wasApproved === true ? 'approved, and not made again in time' : 'nobody decided in time'
+}
+
 const REFUSALS: readonly string[] = ['approval-denied', 'approval-expired']
 
 export interface HeldCallChange {

@@ -10,12 +10,9 @@ import { clock } from './words.ts'
 interface CallListProps {
   readonly calls: readonly CallRecord[]
   readonly onOpen: (call: CallRecord) => void
-  /** What has become of held calls meanwhile, by their request. */
-  readonly verdicts?: ReadonlyMap<string, string>
 }
 
-/** The reason of a held call is written for the model: who reads this list knows that it was held. */
-export function CallList({ calls, onOpen, verdicts }: CallListProps): JSX.Element {
+export function CallList({ calls, onOpen }: CallListProps): JSX.Element {
   return (
     <ol className="before">
       {calls.map((call) => (
@@ -31,13 +28,7 @@ export function CallList({ calls, onOpen, verdicts }: CallListProps): JSX.Elemen
             )}
             {call.labels.length > 0 && <span className="tag high">{call.labels.join(', ')}</span>}
             <TextLine
-              text={
-                call.code === 'APPROVAL_PENDING'
-                  ? (verdicts?.get(call.approval ?? '') ?? '')
-                  : call.word === 'allow' && call.code !== 'APPROVED'
-                    ? ''
-                    : call.reason
-              }
+              text={call.word === 'allow' && call.code !== 'APPROVED' ? '' : call.reason}
               className="muted small"
             />
           </button>

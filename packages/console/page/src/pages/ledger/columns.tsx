@@ -184,12 +184,16 @@ const APPROVER: CallColumn = {
   key: 'approver',
   head: 'Decided by',
   width: 'minmax(80px, 0.6fr)',
-  cell: ({ approvers, deniedBy, approval }) =>
-    (approvers.length > 0 || deniedBy !== undefined) && (
-      <Link to={pathTo('approvals', approval ?? '')} className="cut">
-        <TextLine text={deniedBy ?? approvers.join(', ')} />
-      </Link>
-    ),
+  cell: ({ approvers, refusal, approval }) => {
+    const by = refusal?.by ?? approvers.join(', ')
+    return (
+      by !== '' && (
+        <Link to={pathTo('approvals', approval ?? '')} className="cut">
+          <TextLine text={by} />
+        </Link>
+      )
+    )
+  },
 }
 
 function formatValue(value: number | string | undefined): string {

@@ -26,7 +26,7 @@ import { count, date } from '../../ui/words.ts'
 import { DenyAll } from '../approvals/deny-all.tsx'
 import { useInbox } from '../approvals/inbox.ts'
 import { useOpenCall } from '../ledger/explained.tsx'
-import { listVerdicts, summarizeIncident, writeReport } from './incident.ts'
+import { summarizeIncident, writeReport } from './incident.ts'
 import './overview.css'
 
 const SHOWN = 12
@@ -131,16 +131,14 @@ function Actions({ call: { principal, session } }: { call: CallRecord }): JSX.El
 function Afterwards({ alert, call }: { alert: SentAlertView; call: CallRecord }): JSX.Element {
   const { session, atMs } = call
   const { open, drawer } = useOpenCall()
-  const { pending } = useInbox()
   const query = { session, sinceMs: atMs, order: 'oldest', limit: READ }
   const page = useResource<LedgerPage>(`/ledger${formatQuery(query)}`, 10_000).value
   const calls = page?.calls ?? []
   const timeline = `/ledger${formatQuery({ session, sinceMs: atMs, view: 'timeline' })}`
   const rest = `${page?.next == null ? '' : 'at least '}${count(calls.length - SHOWN)}`
-  const verdicts = listVerdicts(calls, pending)
   const incident = summarizeIncident(calls)
   const report = () => {
-    const text = writeReport({ alert, calls, verdicts, isWhole: page?.next == null })
+    const text = writeReport({ alert, calls, isWhole: page?.next == null })
     save(new Blob([text], { type: 'text/markdown' }), `sluice-incident-${alert.id}.md`)
   }
   return (
@@ -164,7 +162,7 @@ function Afterwards({ alert, call }: { alert: SentAlertView; call: CallRecord })
           ]),
         )}
       />
-      <CallList calls={calls.slice(0, SHOWN)} onOpen={open} verdicts={verdicts} />
+      <CallList calls={calls.slice(0, SHOWN)} onOpen={open} />
       {calls.length > SHOWN && (
         <p>
           <Link to={timeline}>and {rest} more</Link>

@@ -2,11 +2,7 @@
 // and refused, what became of its held calls; and all of it as a report. Pure.
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
-import type {
-  ApprovalRequest,
-  CallRecord,
-  SentAlertView,
-} from '../../../../src/contract/contract.ts'
+import type { CallRecord, SentAlertView } from '../../../../src/contract/contract.ts'
 
 /** Tools by what they did, with how often. */
 export type Incident = Readonly<
@@ -33,35 +29,15 @@ function countTools(calls: readonly CallRecord[]): string[] {
   return [...counts].map(([title, times]) => (times === 1 ? title : `${title} (${times})`))
 }
 
-/** What became of held calls, by their request: later records of the session say it. */
-export function listVerdicts(
-  calls: readonly CallRecord[],
-  pending: readonly ApprovalRequest[],
-): Map<string, string> {
-  const verdicts = new Map<string, string>()
-  for (const { approval, word, code, approvers } of calls) {
-    if (approval === undefined) continue
-    if (word === 'ask' || word === 'again') verdicts.set(approval, 'was held')
-    else if (code === 'APPROVAL_PENDING')
-      verdicts.set(approval, 'denied, or nobody decided in time')
-    else if (code === 'APPROVED') verdicts.set(approval, `approved by ${approvers.join(', ')}`)
-    else if (code === 'APPROVAL_DENIED') verdicts.set(approval, 'denied')
-    else if (code === 'APPROVAL_EXPIRED') verdicts.set(approval, 'expired')
-  }
-  for (const { id } of pending) if (verdicts.has(id)) verdicts.set(id, 'waits for approval')
-  return verdicts
-}
-
 export interface IncidentReport {
   readonly alert: SentAlertView
   readonly calls: readonly CallRecord[]
-  readonly verdicts: ReadonlyMap<string, string>
   /** No call is left out. */
   readonly isWhole: boolean
 }
 
 /** As Markdown, with times in UTC. Texts of strangers are in code spans, on one line. */
-export function writeReport({ alert, calls, verdicts, isWhole }: IncidentReport): string {
+export function writeReport({ alert, calls, isWhole }: IncidentReport): string {
   const time = (ms: number) => new Date(ms).toISOString()
   const code = (text: string) => `\`${text.replace(/[\s`|]+/g, ' ').slice(0, 500)}\``
   const facts = alert.facts.map(({ name, value }) => `- ${name}: ${code(value)}`)
@@ -69,9 +45,9 @@ export function writeReport({ alert, calls, verdicts, isWhole }: IncidentReport)
     ([name, list]) => `- ${name}: ${list.length === 0 ? 'nothing' : list.map(code).join(', ')}`,
   )
   const rows = calls.map((call) => {
-    const { atMs, seq, word, approval = '', labels, redacted } = call
+    const { atMs, seq, word, approval, reason, labels, redacted } = call
     const notes = [
-      verdicts.get(approval) ?? '',
+      approval === undefined ? '' : code(reason),
       ...labels,
       ...redacted.map((one) => `redacted ${one}`),
     ]
