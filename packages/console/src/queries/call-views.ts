@@ -11,7 +11,6 @@ import { listApprovers, listIndexedValues } from '@sluice/ledger/records/recorde
 import { shadowText } from '@sluice/ledger/records/shadow-text'
 import type { Action } from '@sluice/policy/calls/actions'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
-import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { formatDecimal } from '@sluice/policy/values/decimal'
 import { ExactNumber } from '@sluice/policy/values/json'
 import type { RuleText } from './rule-text.ts'
@@ -27,25 +26,13 @@ export interface CallContext {
 }
 
 /** A recorded call in a row of a list. */
-export interface CallRecord extends CallContext, Pick<TitledCall, 'commandLine' | 'place'> {
-  /** The call of `run_code` whose program made this call. */
-  readonly parent?: string
-  /** The approval request, or the standing approval, that the decision is about. */
-  readonly approval?: string
+export interface CallRecord
+  extends CallContext,
+    Pick<TitledCall, 'commandLine' | 'place'>,
+    Omit<CallRow, 'principal' | 'unknown' | 'decision' | 'judged'> {
   /** What rules in shadow mode would have done; empty if none matched. */
   readonly shadowText: string
-  /** The number of the record. */
-  readonly seq: number
-  readonly kind: CallRow['kind']
-  readonly callId: string
-  readonly atMs: number
   readonly principal: string
-  readonly agent: string | null
-  readonly session: string
-  readonly server: string
-  readonly method: string
-  readonly name: string
-  readonly category: CallRow['category']
   /** The category is a guess. */
   readonly unknown: boolean
   readonly word: OutcomeLabel
@@ -55,10 +42,6 @@ export interface CallRecord extends CallContext, Pick<TitledCall, 'commandLine' 
   /** How the call ended; null while it is open. */
   readonly status: OutcomeRecord['status'] | null
   readonly durationMs: number | null
-  /** Name and digest of the document that decided. */
-  readonly policy: string
-  /** Null if the call has no arguments. */
-  readonly argsDigest: string | null
   /** Who approved it; empty if nobody had to. */
   readonly approvers: readonly string[]
   /** Kinds of data that were removed from the answer, and how often. */
@@ -72,14 +55,7 @@ export interface CallRecord extends CallContext, Pick<TitledCall, 'commandLine' 
 /** One call with everything that is known of its decision. */
 export interface CallExplanation extends CallRecord {
   /** The guardrails that looked at the call. */
-  readonly guardrails: readonly {
-    readonly name: string
-    readonly rule: string
-    /** Null if the guardrail did not apply. */
-    readonly action: Action | null
-    /** An argument was missing that its condition reads. */
-    readonly undecided: boolean
-  }[]
+  readonly guardrails: CallRow['decision']['guardrails']
   /** The limits that the call was counted by. */
   readonly limits: readonly {
     readonly key: string
@@ -99,19 +75,7 @@ export interface CallExplanation extends CallRecord {
   /** The arguments that the decision was reached from, by path; others are not stored. */
   readonly judged: readonly { readonly path: string; readonly value: string }[]
   /** What the record of the outcome says; null while the call is open. */
-  readonly outcome: Pick<
-    OutcomeRecord,
-    | 'seq'
-    | 'atMs'
-    | 'status'
-    | 'durationMs'
-    | 'bytes'
-    | 'errorCode'
-    | 'labels'
-    | 'attempts'
-    | 'givenBack'
-    | 'changes'
-  > | null
+  readonly outcome: OutcomeRecord | null
   /** The rule as it was written when it decided, if the text is still known. */
   readonly ruleText: RuleText | null
 }
@@ -123,39 +87,24 @@ export function callRecord(
   { record, outcome, became }: CallWithOutcome,
   context: CallContext = {},
 ): CallRecord {
-  const { decision } = record
+  const { principal, decision, judged, ...stored } = record
   return {
     ...context,
     ...findTarget(record),
-    ...pickDefined({
-      parent: record.parent,
-      approval: record.approval,
-    }),
-    shadowText: shadowText(decision.shadow),
-    seq: record.seq,
-    kind: record.kind,
-    callId: record.callId,
-    atMs: record.atMs,
-    principal: record.principal.id,
-    agent: record.agent,
-    session: record.session,
-    server: record.server,
-    method: record.method,
-    name: record.name,
-    category: record.category,
+    ...stored,
+    principal: principal.id,
     unknown: record.unknown === true,
+    shadowText: shadowText(decision.shadow),
     word: toOutcomeLabel(became, decision.code),
     code: decision.code,
     rule: decision.rule,
     reason: explainReason(decision, became, context),
     status: outcome?.status ?? null,
     durationMs: outcome?.durationMs ?? null,
-    policy: record.policy,
-    argsDigest: record.argsDigest,
     approvers: listApprovers(decision),
     redacted: (outcome?.changes ?? []).map(({ kind, count }) => `${count} x ${kind}`),
     labels: outcome?.labels ?? [],
-    values: Object.fromEntries(listIndexedValues(record.judged)),
+    values: Object.fromEntries(listIndexedValues(judged)),
   }
 }
 
@@ -180,12 +129,7 @@ export function explainCall(
   const { guardrails, limits, shadow } = record.decision
   return {
     ...callRecord(called, context),
-    guardrails: guardrails.map(({ name, rule, action, undecided }) => ({
-      name,
-      rule,
-      undecided,
-      action: action ?? null,
-    })),
+    guardrails,
     limits: limits.map(({ key, amount, max }) => ({
       key,
       ...describeLimitKey(key),
@@ -197,21 +141,7 @@ export function explainCall(
       path,
       value: formatInput(value),
     })),
-    outcome:
-      outcome === null
-        ? null
-        : {
-            seq: outcome.seq,
-            atMs: outcome.atMs,
-            status: outcome.status,
-            durationMs: outcome.durationMs,
-            bytes: outcome.bytes,
-            errorCode: outcome.errorCode,
-            labels: outcome.labels,
-            attempts: outcome.attempts,
-            givenBack: outcome.givenBack,
-            changes: outcome.changes,
-          },
+    outcome,
     ruleText,
   }
 }

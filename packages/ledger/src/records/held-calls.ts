@@ -12,7 +12,7 @@ export const MADE_AGAIN = 'made again'
 export interface HeldCallRefusal {
   /** Empty if no person did. */
   readonly by: string
-  /** For people: the reason of the call's own record tells the model what to do. */
+  /** What people read; the reason of the call's own record tells the model what to do. */
   readonly text: string
 }
 

@@ -96,12 +96,7 @@ export function Request({ request: stored, onDecided }: RequestProps): JSX.Eleme
             onUnfold={() => setWhole(true)}
           />
         )}
-        {!KEEPS_ARGUMENTS.includes(request.state) && (
-          <p className="muted">
-            Arguments are deleted once a request is decided. Those that a rule reads are on record,
-            texts among them only with <code>{'ledger: { record: judged }'}</code>.
-          </p>
-        )}
+        <DeletedArguments of={request} />
 
         {request.state === 'pending' && (
           <MakeRule subject={subject} choices={choicesFor(request)}>
@@ -131,6 +126,17 @@ export function Request({ request: stored, onDecided }: RequestProps): JSX.Eleme
 }
 
 const KEEPS_ARGUMENTS: readonly string[] = ['pending', 'approved', 'unknown']
+
+/** Why some are not there, or all. */
+function DeletedArguments({ of: { state } }: { of: ApprovalRequest }): JSX.Element | null {
+  if (KEEPS_ARGUMENTS.includes(state)) return null
+  return (
+    <p className="muted">
+      Arguments are deleted once a request is decided. Those that a rule reads are on record, texts
+      among them only with <code>{'ledger: { record: judged }'}</code>.
+    </p>
+  )
+}
 
 function AskedBy({ request }: Pick<RequestProps, 'request'>): JSX.Element {
   return (

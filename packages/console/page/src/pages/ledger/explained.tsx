@@ -144,7 +144,7 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
       <Listed title="Guardrails that matched" list={call.guardrails}>
         {({ name, action, undecided }) => (
           <li key={name}>
-            <UntrustedText text={name} className="strong" /> {action !== null && `says ${action}`}
+            <UntrustedText text={name} className="strong" /> {action && `says ${action}`}
             {undecided && ', which could not be decided and therefore counts'}
           </li>
         )}
