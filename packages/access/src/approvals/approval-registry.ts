@@ -7,6 +7,7 @@ import { findLookAlike } from '@sluice/guard/show/look-alikes'
 import type { GateEvent } from '@sluice/ledger/records/record'
 import { Vault } from '@sluice/ledger/store/vault'
 import { OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { displayName } from '../identity/display-name.ts'
 import type { ApprovalFilter, ApprovalRequest, PriorCall } from './approval.ts'
@@ -341,33 +342,37 @@ export class ApprovalRegistry {
     const looksLike = findLookAlike(row.name)
     const masked = maskCall(args, withoutName(rest))
     const command = describeCommand(row.name, masked.args)
+    const { id, state, atMs, expiresAtMs, principal, agent, session, server, method } = row
+    const { sessionName, category, risk, unknown, edited, before, callId, usedBy, why } = row
     return {
-      id: row.id,
-      state: row.state,
-      atMs: row.atMs,
-      expiresAtMs: row.expiresAtMs,
-      principal: row.principal,
-      agent: row.agent,
-      session: row.session,
-      ...(row.sessionName === undefined ? {} : { sessionName: row.sessionName }),
-      server: row.server,
-      method: row.method,
-      name: displayName(row.method, row.name),
-      category: row.category,
-      risk: row.risk,
+      id,
+      state,
+      atMs,
+      expiresAtMs,
+      principal,
+      agent,
+      session,
+      server,
+      method,
+      name: displayName(method, row.name),
+      category,
+      risk,
       asks: listRequirementStatus(row),
-      ...(row.unknown === true ? { unknown: true } : {}),
-      ...(looksLike === undefined ? {} : { looksLike }),
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       ...masked,
-      ...(command === undefined ? {} : { command }),
-      ...(program === undefined ? {} : { program: maskPlainText(program) }),
-      edited: row.edited > 0,
-      edits: row.edited,
-      before: row.before,
-      callId: row.callId,
-      usedBy: row.usedBy,
-      why: row.why,
+      ...pickDefined({
+        sessionName,
+        unknown,
+        looksLike,
+        command,
+        program: program && maskPlainText(program),
+      }),
+      edited: edited > 0,
+      edits: edited,
+      before,
+      callId,
+      usedBy,
+      why,
     }
   }
 
