@@ -133,7 +133,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('provenance', postgres
       steps: obey(trace, injection).steps,
       prompt: trace.prompt,
     }))
-    const all = [...tasks.map((task) => ({ ...task, injected: '' })), ...attacks]
+    const tried = IS_FULL ? tasks : tasks.filter((_, at) => at % 3 === 0)
+    const all = [...tried.map((task) => ({ ...task, injected: '' })), ...attacks]
     const alone = [await startGate({}, DENIED)]
     const { gates } = await startCluster(['a', 'b', 'c'], DENIED)
     const held: string[] = []

@@ -9,22 +9,23 @@ import { Page } from '../../packages/console/src/admin.test-support.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { recordsOf } from '../support/plain-client.ts'
-import { endGates, mcpUrl, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, mcpUrl, type ServingGate, until } from '../support/start-gate.ts'
 import { postStateless, VERSION } from '../support/stateless-client.ts'
 
 let authorisation: AuthorisationServer
 let closed: GuardedServer
 let open: GuardedServer
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   authorisation = await serveAuthorisation()
   closed = await serveGuarded(authorisation.issuer)
   open = await serveGuarded(authorisation.issuer, 'calls')
   const auth = { login: 'principal' }
-  gate = await startGate({
+  gate = await serveGate({
     servers: {
       closed: { url: closed.url, auth },
       open: { url: open.url, auth },
