@@ -40,6 +40,13 @@ async function fill(directory: string, from = 0, to = CALLS): Promise<void> {
   ledger.close()
 }
 
+/** What was redacted of the answers of these calls. */
+const REDACTED = [
+  [11, 'card number'],
+  [12, 'IBAN'],
+  [13, 'seed phrase'],
+] as const
+
 /** Of some requests a later call is the same again, of some a person refuses the last. */
 const isHeldHere = (n: number) => n % 25 === 5
 
@@ -71,7 +78,11 @@ async function append(ledger: Ledger, n: number): Promise<void> {
   if (n % 5 === 0) await ledger.refuse(call)
   else {
     const seq = await ledger.intent(call)
-    if (n % 7 !== 0) ledger.outcome(seq, { atMs: call.atMs + 5, status: 'answered', bytes: n })
+    const changes = REDACTED.filter(([at]) => at === n).map(
+      ([, kind]) => ({ change: 'redacted', kind, count: 2 }) as const,
+    )
+    if (n % 7 !== 0)
+      ledger.outcome(seq, { atMs: call.atMs + 5, status: 'answered', bytes: n, changes })
   }
 }
 
@@ -98,6 +109,17 @@ describe('queries', () => {
     expect(calls.map(({ record }) => record.callId)).toEqual(['call-289', 'call-283', 'call-277'])
     expect(calls[0]?.outcome).toMatchObject({ status: 'answered', bytes: 289 })
     expect(next).toBe(calls[2]?.record.seq)
+  })
+
+  test("find what was redacted by the policy's word for it, and by that of the record", () => {
+    const find = (kind: string) =>
+      queryLedger(database, { where: `redacted:${kind}` }, index).calls.map(
+        ({ record }) => record.callId,
+      )
+    expect([find('card'), find('card number')]).toEqual([['call-11'], ['call-11']])
+    expect([find('iban'), find('seed phrase')]).toEqual([['call-12'], ['call-13']])
+    // A secret is one of many kinds: the one that was found is named.
+    expect(find('secret')).toEqual([])
   })
 
   test('find the calls of a program by the call that ran it', () => {

@@ -2,6 +2,8 @@
 // conditions such as `args.amount > 5000; args.currency = EUR`. Beside them tags of a call: who approved it, which
 // labels its answer brought, and what was redacted of it, as `approver:ada`. Pure.
 
+import { groupsOf } from '@sluice/guard/data-detectors'
+import { DATA_KINDS } from '@sluice/policy/calls/data-kinds'
 import type { DecisionInputs } from '@sluice/policy/calls/decision-inputs'
 import { InputError } from '@sluice/policy/structures/operation-error'
 import { ExactNumber } from '@sluice/policy/values/json'
@@ -28,7 +30,7 @@ const NUMBER = /^-?\d{1,300}(\.\d{1,300})?$/
 export function parseConditions(text = ''): ValueCondition[] {
   const parts = text.split(';').map((part) => part.trim())
   return parts.filter(Boolean).map((part) => {
-    if (TAG.test(part)) return { path: part, operator: 'has', value: '' }
+    if (TAG.test(part)) return { path: toRecordedTag(part), operator: 'has', value: '' }
     const [, path = '', written, value = ''] = CONDITION.exec(part) ?? []
     const operator = written === '==' ? '=' : written
     const isNumber = NUMBER.test(value)
@@ -43,6 +45,13 @@ export function parseConditions(text = ''): ValueCondition[] {
       value: isNumber ? Number(value) : value,
     }
   })
+}
+
+/** A policy names the kind of data (`card`), and a record what was found (`card number`). A `secret` is one of many. */
+function toRecordedTag(tag: string): string {
+  const named = groupsOf(DATA_KINDS.filter((kind) => tag === `redacted:${kind}`))
+  const [found, ...others] = named.flatMap(({ detectors }) => detectors)
+  return found === undefined || others.length > 0 ? tag : `redacted:${found.kind}`
 }
 
 /** Who approved a call, from the reason of its record. */
