@@ -1,7 +1,14 @@
 // What a call is called: nothing is titled with a server and no name.
 
 import { expect, test } from 'vitest'
-import { describeServerRequest, findTarget, SERVER_REQUESTS, titleOfCall } from './call-title.ts'
+import {
+  describeServerRequest,
+  findTarget,
+  NOT_STORED,
+  SERVER_REQUESTS,
+  splitTitle,
+  titleOfCall,
+} from './call-title.ts'
 import type { DecisionRecord } from './record.ts'
 
 test.each([...SERVER_REQUESTS])('%s has its method as title, with who asks', (method, purpose) => {
@@ -32,5 +39,8 @@ test('a call is shown with the file or address that it is about, or with the wor
     titleOfCall({ server: 'cc', method: 'tools/call', name, ...findTarget({ name, judged }) })
   expect(read({ 'args.cwd': '/srv', 'args.file_path': '/srv/.env' })).toBe('cc/Read /srv/.env')
   expect(read({ 'args.amount': 5 })).toBe('cc/Read')
+  const call = { server: 'cc', method: 'tools/call', name: 'Bash' }
+  expect(splitTitle({ ...call, commandLine: 'git push' })).toEqual(['cc $', 'git push'])
+  expect(splitTitle({ ...call, place: NOT_STORED })).toEqual(['cc/Bash', '(not stored)'])
   expect(read({ 'args.command': { is: 'withheld' } }, 'Bash')).toBe('cc/Bash (not stored)')
 })

@@ -28,10 +28,21 @@ export interface CallIdentity extends Omit<TitledCall, 'commandLine' | 'place'> 
   readonly session: string
 }
 
-export function titleOfCall({ server, method, name, commandLine, place }: TitledCall): string {
-  if (SERVER_REQUESTS.has(method)) return method
-  if (commandLine !== undefined) return `${server} $ ${commandLine}`
-  return `${server}/${name === '' ? method : name}${place === undefined ? '' : ` ${place}`}`
+export function titleOfCall(call: TitledCall): string {
+  return splitTitle(call).filter(Boolean).join(' ')
+}
+
+/** What is called, and what it is about, which is empty if that is not known. */
+export function splitTitle({
+  server,
+  method,
+  name,
+  commandLine,
+  place = '',
+}: TitledCall): readonly [called: string, target: string] {
+  if (SERVER_REQUESTS.has(method)) return [method, '']
+  if (commandLine !== undefined) return [`${server} $`, commandLine]
+  return [`${server}/${name === '' ? method : name}`, place]
 }
 
 /** Who asks and what for, if that is a server; undefined for calls of clients. */
@@ -39,6 +50,9 @@ export function describeServerRequest({ server, method }: TitledCall): string | 
   const purpose = SERVER_REQUESTS.get(method)
   return purpose === undefined ? undefined : `the server ${server} asks for ${purpose}`
 }
+
+/** In the place of a text that a rule read: the ledger stores it only if `record` says so. */
+export const NOT_STORED = '(not stored)'
 
 const PLACES = ['file_path', 'notebook_path', 'path', 'url', 'pattern', 'command'] as const
 
@@ -53,5 +67,5 @@ export function findTarget({
   const place = read.find((value) => typeof value === 'string')
   if (typeof place === 'string') return { place }
   const isWithheld = read.some((value) => Object(value).is === 'withheld')
-  return isWithheld ? { place: '(not stored)' } : {}
+  return isWithheld ? { place: NOT_STORED } : {}
 }

@@ -1,7 +1,7 @@
 // The columns of recorded calls, as a list or as the timeline of one session or agent. A row opens the
 // explanation; the funnel beside a value filters by it.
 
-import { titleOfCall } from '@sluice/ledger/records/call-title'
+import { NOT_STORED, splitTitle } from '@sluice/ledger/records/call-title'
 import type { JSX, ReactNode } from 'react'
 import { pathTo, setQuery } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
@@ -31,16 +31,24 @@ const DECISION: CallColumn = {
 const TOOL: CallColumn = {
   key: 'tool',
   head: 'Tool',
-  width: 'minmax(120px, 1.2fr)',
-  cell: (call) => (
-    <>
-      <Value says="this tool" query={{ server: call.server, name: call.name }}>
-        <NameLine text={titleOfCall(call)} className={call.isInner ? 'strong inner' : 'strong'} />
-      </Value>
-      <InnerCalls of={call} />
-    </>
-  ),
+  width: 'minmax(150px, 1.2fr)',
+  cell: (call) => {
+    const [called, target] = splitTitle(call)
+    return (
+      <>
+        <Value says="this tool" query={{ server: call.server, name: call.name }}>
+          <NameLine text={called} className={call.isInner ? 'strong inner' : 'strong'} />
+          {target !== '' && (
+            <NameLine text={target} title={target === NOT_STORED ? HOW_STORED : undefined} />
+          )}
+        </Value>
+        <InnerCalls of={call} />
+      </>
+    )
+  },
 }
+
+const HOW_STORED = 'Lines, files and addresses are stored with ledger: { record: judged }'
 
 /** Unfolds the calls of a program. The drawer has them for keys. */
 function InnerCalls({ of: { callId, inner = 0, isUnfolded } }: { of: ListedCall }): ReactNode {

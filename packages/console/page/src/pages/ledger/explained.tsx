@@ -250,7 +250,8 @@ function listRecorded(call: CallExplanation): Record<string, ReactNode> {
     Program: program !== undefined && (
       <Link to={`/ledger${formatQuery({ parent: program })}`}>All calls of the program</Link>
     ),
-    Arguments: 'not stored, except the values that it was judged by',
+    Arguments:
+      'not stored, except the values that it was judged by; texts only with ledger: { record: judged }',
     Record: `${nameRecord(call)}${outcome === null ? '' : `, outcome ${outcome.seq}`}`,
     Policy: <span title={policy}>{shortenDigest(policy)}</span>,
     ...(outcome !== null && listOutcome(outcome)),

@@ -42,7 +42,7 @@ export function Ledger(): JSX.Element {
     <div className="page">
       <PageHead
         title="Ledger"
-        lead="Every call and every decision, hash-chained. Arguments are not kept, except the values that your rules read."
+        lead="Every call and every decision, hash-chained. Arguments are not stored, except what your rules read: texts only with ledger: { record: judged }."
       >
         <Chips
           label="What is shown"
