@@ -2,6 +2,7 @@
 // tools and for recorded calls. Runs in the thread that reads the ledger.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { Requests } from '@sluice/access/approvals/requests'
 import { BASE_POLICY, LOCAL_POLICY } from '@sluice/gateway/config/grants'
 import { openGateStoreReadOnly } from '@sluice/gateway/data/gate-store'
 import { idOfDocument } from '@sluice/gateway/operations/recorded-calls'
@@ -16,6 +17,7 @@ import { readKeptTools } from '@sluice/gateway/tools/stored-tools'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { type Loosening, loosenings } from '@sluice/policy/change/compare'
 import type { Problem } from '@sluice/policy/document/problem'
+import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { runSteps } from '@sluice/policy/structures/steps'
 import { type Board, type BoardTool, boardOf } from './board.ts'
@@ -43,6 +45,8 @@ export interface PolicyDraft {
   readonly cases?: PolicyCasesResult
   /** Recorded calls under the new text; absent until asked for. */
   readonly replay?: ReplayView
+  /** Requests for approval of rules that the text changes: they become void with it. Absent until asked for, with `replay`. */
+  readonly voids?: number
   /** A call under the new text and as it is in force; absent unless one was asked for that can be read. */
   readonly tried?: { readonly draft: TriedDecision; readonly inForce: TriedDecision }
   /** The properties beside the document under the new text; absent until asked for. */
@@ -149,11 +153,19 @@ export class PolicyDrafts {
               }),
             ),
             cases: runStoredCases(file, policy, tools),
+            voids: this.#countVoid(compiled?.policies.values() ?? []),
           }),
       ...(tried && inForce && { tried: { draft: tried, inForce } }),
       ...(isProved === true && { proofs: proveDraft(file, policy, tools) }),
       ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
     }
+  }
+
+  /** Once the tools are listed. */
+  #countVoid(policies: Iterable<CompiledPolicy>): number {
+    const texts = new Set([...policies].flatMap(listRuleTexts))
+    const requests = new Requests(this.#store as DatabaseSync, () => true)
+    return requests.withoutRules((says) => texts.has(says)).length
   }
 
   /** As the gate keeps them: it is asked to write them down before. Read again only if the file has

@@ -241,7 +241,7 @@ function Tests({ tests }: { tests: PolicyTestsDraft }): JSX.Element {
 const MARKS = { loosens: 'ask', tightens: 'allow', depends: 'limited' } as const
 
 function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
-  const { changes, loosens, replay, cases } = meaning
+  const { changes, loosens, replay, cases, voids = 0 } = meaning
   return (
     <div className="stack">
       {loosens.length > 0 && (
@@ -277,6 +277,12 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
             </li>
           ))}
         </ul>
+      )}
+      {voids > 0 && (
+        <Notice kind="warn">
+          {plural(voids, 'request')} for approval would be void. A call that still waits gets a new
+          one; otherwise its agent has to make it again.
+        </Notice>
       )}
       {replay !== undefined && <Effect replay={replay} />}
       {cases !== undefined && cases.passed + cases.failed.length > 0 && (
