@@ -1,7 +1,12 @@
 // Whether changed rules for answers only tighten, member by member: rules that match one answer add up, so that a
 // rule may be compared with the rule of the same key alone. Sound and incomplete, as compare.ts is.
 
-import { type AnswerRule, isHostListed } from '../model/answer-rule.ts'
+import {
+  type AnswerPolicy,
+  type AnswerRule,
+  combineAnswerRules,
+  isHostListed,
+} from '../model/answer-rule.ts'
 import type { NameMap } from '../model/policy.ts'
 
 export interface AnswerLoosening {
@@ -24,31 +29,14 @@ export function answersLoosen(
 }
 
 /** All that is said under one key; `protect: strict` may say something there too. */
-interface MergedRule {
-  readonly deny: ReadonlySet<string>
-  readonly redact: ReadonlySet<string>
-  readonly mark: ReadonlySet<string>
-  readonly maxBytes: number
-  readonly maxTokens: number
-  /** A link stays if every list has its host. */
-  readonly links: readonly (readonly string[])[]
-  /** A sealed value may go where every list allows it; without a list nowhere. */
+interface MergedRule extends Omit<AnswerPolicy, 'seal'> {
+  /** The globs of each list, as the document writes them. */
   readonly seal: readonly (readonly string[])[]
 }
 
 function mergeRules(rules: readonly AnswerRule[]): MergedRule {
-  const all = (field: 'deny' | 'redact' | 'mark') => new Set(rules.flatMap((rule) => rule[field]))
-  const least = (field: 'maxBytes' | 'maxTokens') =>
-    Math.min(...rules.map((rule) => rule[field] ?? Number.POSITIVE_INFINITY))
-  return {
-    deny: all('deny'),
-    redact: all('redact'),
-    mark: all('mark'),
-    maxBytes: least('maxBytes'),
-    maxTokens: least('maxTokens'),
-    links: rules.flatMap(({ links }) => (links === undefined ? [] : [links])),
-    seal: rules.flatMap(({ seal }) => (seal === undefined ? [] : [seal])),
-  }
+  const seal = rules.flatMap(({ seal }) => (seal === undefined ? [] : [seal]))
+  return { ...combineAnswerRules(rules), seal }
 }
 
 function groupByKey(map: NameMap<AnswerRule>): ReadonlyMap<string, readonly AnswerRule[]> {
