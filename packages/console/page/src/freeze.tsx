@@ -78,7 +78,14 @@ export function FreezeButton({ target }: { target: FreezeTarget }): JSX.Element 
       <span title={isAll ? 'Freeze everything' : undefined}>
         <Icon name="freeze" />
       </span>{' '}
-      {isAll ? <span className="nav-word">Freeze everything…</span> : <>Freeze…{what}</>}
+      {isAll ? (
+        <span className="nav-word">Freeze everything…</span>
+      ) : (
+        <>
+          {target.scope === 'agent' ? 'Freeze agent…' : 'Freeze…'}
+          {what}
+        </>
+      )}
     </>
   )
   return <AskButton {...toQuestion(target)} says={says} button="quiet" />

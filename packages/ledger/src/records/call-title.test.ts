@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import {
   describeServerRequest,
   findTarget,
-  NOT_STORED,
   SERVER_REQUESTS,
   splitTitle,
   titleOfCall,
@@ -41,6 +40,6 @@ test('a call is shown with the file or address that it is about, or with the wor
   expect(read({ 'args.amount': 5 })).toBe('cc/Read')
   const call = { server: 'cc', method: 'tools/call', name: 'Bash' }
   expect(splitTitle({ ...call, commandLine: 'git push' })).toEqual(['cc $', 'git push'])
-  expect(splitTitle({ ...call, place: NOT_STORED })).toEqual(['cc/Bash', '(not stored)'])
+  expect(splitTitle({ ...call, place: '(not stored)' })).toEqual(['cc/Bash', '(not stored)'])
   expect(read({ 'args.command': { is: 'withheld' } }, 'Bash')).toBe('cc/Bash (not stored)')
 })

@@ -51,9 +51,6 @@ export function describeServerRequest({ server, method }: TitledCall): string | 
   return purpose === undefined ? undefined : `the server ${server} asks for ${purpose}`
 }
 
-/** In the place of a text that a rule read: the ledger stores it only if `record` says so. */
-export const NOT_STORED = '(not stored)'
-
 const PLACES = ['file_path', 'notebook_path', 'path', 'url', 'pattern', 'command'] as const
 
 /** What a recorded call was about, among what rules read of it. */
@@ -67,5 +64,5 @@ export function findTarget({
   const place = read.find((value) => typeof value === 'string')
   if (typeof place === 'string') return { place }
   const isWithheld = read.some((value) => Object(value).is === 'withheld')
-  return isWithheld ? { place: NOT_STORED } : {}
+  return isWithheld ? { place: '(not stored)' } : {}
 }

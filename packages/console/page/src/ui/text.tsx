@@ -12,11 +12,6 @@ interface TextProps {
   readonly className?: string
 }
 
-interface LineProps extends TextProps {
-  /** On hover. */
-  readonly title?: string | undefined
-}
-
 export function UntrustedText({ text, className = '' }: TextProps): JSX.Element {
   return <bdi className={`gate-text ${className}`}>{marked(text)}</bdi>
 }
@@ -54,19 +49,14 @@ export function GateText({ text }: { text: string }): JSX.Element {
  * On one line, truncated if it does not fit; the whole text on hover is not offered: it may be
  * long.
  */
-export function TextLine({ text, className = '', title }: LineProps): JSX.Element {
-  return (
-    <bdi className={`cut ${className}`} title={title}>
-      {marked(text.slice(0, 300))}
-    </bdi>
-  )
+export function TextLine({ text, className = '' }: TextProps): JSX.Element {
+  return <bdi className={`cut ${className}`}>{marked(text.slice(0, 300))}</bdi>
 }
 
 /** A name on one line: if it does not fit, its middle is left out. */
-export function NameLine({ text, className = '', title }: LineProps): JSX.Element {
+export function NameLine({ text, className = '' }: TextProps): JSX.Element {
   const letters = [...text.slice(0, 300)]
-  if (letters.length <= 2 * NAME_END)
-    return <TextLine text={text} className={className} title={title} />
+  if (letters.length <= 2 * NAME_END) return <TextLine text={text} className={className} />
   return (
     <bdi className={`name-line ${className}`}>
       <span className="cut">{marked(letters.slice(0, -NAME_END).join(''))}</span>

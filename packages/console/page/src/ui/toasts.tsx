@@ -20,7 +20,7 @@ const SHOWN_MS = 8_000
 const SHOWN_MAX = 4
 
 interface ToastOptions {
-  readonly kind?: 'good' | 'bad'
+  readonly kind?: 'good' | 'plain' | 'bad'
   /** Where what it is about can be seen. */
   readonly to?: string
   readonly undo?: () => void

@@ -99,7 +99,7 @@ function Call({ call, records, onCall }: CallProps): JSX.Element {
     <details className="call">
       <summary className="line-button">
         <Icon name="next" />
-        <UntrustedText text={call.name.replace('__', '/')} className="mono strong" />
+        <UntrustedText text={call.name.replace('__', '/')} className="call-title mono strong" />
         <TextLine text={summarize(call.input)} className="mono small muted" />
         {final !== undefined && <OutcomeBadge word={final.word} says={final.code} />}
         {call.result === null ? (

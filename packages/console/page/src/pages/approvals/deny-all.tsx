@@ -23,7 +23,7 @@ export function DenyAll({ requests }: { requests: readonly ApprovalRequest[] }):
     for (const request of denied) upsertRequest(request)
     // What was open is decided.
     if (location.pathname.startsWith('/approvals')) go('/approvals', true)
-    showToast(`Denied ${plural(denied.length, 'call')}`)
+    showToast(`Denied ${plural(denied.length, 'call')}`, { kind: 'plain' })
   }
   return (
     <AskButton

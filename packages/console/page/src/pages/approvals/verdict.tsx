@@ -181,7 +181,10 @@ async function sendVerdict(
   const before = answer.votes.slice(0, -1).findLast((vote) => vote.verdict !== body.verdict)
   const says = before === undefined ? done : `${done}; ${describeVote(before)}`
   const what = summarize(request.args)
-  showToast(what === '' ? says : `${says}: ${what}`, { to: pathTo('approvals', request.id) })
+  showToast(what === '' ? says : `${says}: ${what}`, {
+    kind: body.verdict === 'approve' ? 'good' : 'plain',
+    to: pathTo('approvals', request.id),
+  })
 }
 
 /** Another person was faster, and said the opposite. */

@@ -1,7 +1,7 @@
 // The columns of recorded calls, as a list or as the timeline of one session or agent. A row opens the
 // explanation; the funnel beside a value filters by it.
 
-import { NOT_STORED, splitTitle } from '@sluice/ledger/records/call-title'
+import { splitTitle } from '@sluice/ledger/records/call-title'
 import type { JSX, ReactNode } from 'react'
 import { pathTo, setQuery } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
@@ -38,17 +38,13 @@ const TOOL: CallColumn = {
       <>
         <Value says="this tool" query={{ server: call.server, name: call.name }}>
           <NameLine text={called} className={call.isInner ? 'strong inner' : 'strong'} />
-          {target !== '' && (
-            <NameLine text={target} title={target === NOT_STORED ? HOW_STORED : undefined} />
-          )}
+          {target !== '' && <NameLine text={target} />}
         </Value>
         <InnerCalls of={call} />
       </>
     )
   },
 }
-
-const HOW_STORED = 'Lines, files and addresses are stored with ledger: { record: judged }'
 
 /** Unfolds the calls of a program. The drawer has them for keys. */
 function InnerCalls({ of: { callId, inner = 0, isUnfolded } }: { of: ListedCall }): ReactNode {

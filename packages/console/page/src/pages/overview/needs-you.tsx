@@ -19,6 +19,7 @@ import { needsPerson } from '../../ui/alert-list.tsx'
 import { Link } from '../../ui/button.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
+import { Loading } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { type PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { UntrustedText } from '../../ui/text.tsx'
@@ -211,6 +212,7 @@ export function States({ period }: { period: (typeof PERIODS)[number] }): JSX.El
   const unread = list.filter(({ listed, state }) => !listed && state === 'idle').length
   const gates = (settings?.gates ?? []).filter(({ state }) => state !== 'stopped')
   const lost = gates.filter(({ state }) => state === 'lost').length
+  if (servers === undefined) return <Loading />
   return (
     <ul className="tiles">
       <Card
