@@ -7,13 +7,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { People } from '../../packages/access/src/identity/people/people.ts'
 import { agentsFor } from '../../packages/cli/src/run/builtin-agents.ts'
 import { SESSION_TAKEN } from '../../packages/gateway/src/shared/transport.ts'
 import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { ROOT } from '../support/modules.ts'
-import { endOwnGates, ownGate } from '../support/own-gate.ts'
+import { endOwnGates, ownGate, serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
   CLUSTER_KEY,
@@ -191,6 +192,57 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     await until(() => isReady(gate))
     await until(async () => (await client.call('write')).text.includes('RATE_LIMITED'))
     expect(calls()).toHaveLength(40)
+  })
+
+  test('a verdict in an outage is an error in the time of calls, and nothing of it takes effect later', async () => {
+    const policy =
+      'version: 1\ndefault: deny\ntools: { count/slow: { action: require_approval } }\n'
+    const { calls, spec } = await newCluster(relay.port, policy)
+    const folder = scratchDirectory()
+    const people = People.open(join(folder, 'data'))
+    const system = { kind: 'system', roles: ['approver'], groups: [], owns: [] } as const
+    const { token } = await people.add({ name: 'desk', ...system }, { token: true }, Date.now())
+    people.close()
+    const gate = await serveGate({ ...spec('verdicts', relay.port), folder })
+    const client = await open(gate)
+    const held = client.call('slow')
+    const ask = (path: string, body?: object) =>
+      fetch(`${gate.url}/api/approvals${path}`, {
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(1_900),
+      })
+    const list = async () =>
+      ((await (await ask('')).json()) as { requests: { id: string; state: string }[] }).requests
+    const steps = (name: string) =>
+      recordsOf(gate).filter((each) => 'name' in each && each.name === `approval-${name}`)
+    await until(() => steps('proposed').length === 1)
+    const [{ id } = { id: '' }] = await list()
+    const approve = () => ask(`/${id}/verdict`, { verdict: 'approve' })
+    for (const [end, whenKnown] of [
+      // The record arrives and its answer does not; or nothing arrives.
+      [() => Object.assign(relay, { mode: 'deaf' }), /temporary outage|does not answer/],
+      [() => relay.cut(), /nothing is changed: the shared store does not answer/],
+    ] as const) {
+      end()
+      const first = await approve()
+      expect([first.status, first.headers.get('retry-after')]).toEqual([503, '5'])
+      expect(await first.json()).toMatchObject({
+        error: { code: 'GATE_UNAVAILABLE', message: expect.stringContaining('it is not done') },
+      })
+      const second = await approve()
+      expect([second.status, await second.text()]).toEqual([503, expect.stringMatching(whenKnown)])
+      relay.cut()
+      relay.mode = 'pass'
+      await until(() => isReady(gate))
+      expect(await list()).toMatchObject([{ id, state: 'pending' }])
+    }
+    expect(calls()).toHaveLength(0)
+    await until(async () => (await approve()).status === 200)
+    expect((await held).answer.result?.isError).not.toBe(true)
+    expect(calls()).toHaveLength(1)
+    // The one that arrived, and the last.
+    expect(steps('approved').length).toBeLessThanOrEqual(2)
   })
 
   test('P1: the database is read-only: not ready everywhere, no denials, and one message', async () => {

@@ -8,7 +8,8 @@ import type { RelyingParty } from '@sluice/access/identity/people/passkeys'
 import { hasRole, NOBODY, type Person } from '@sluice/access/identity/person'
 import { readBody } from '@sluice/gateway/front/http/read-body'
 import { checkInput } from '@sluice/gateway/operations/run-operation'
-import { describeToCaller } from '@sluice/ledger/store/outage'
+import { UNAVAILABLE_RETRY_MS } from '@sluice/ledger/store/limits'
+import { describeToCaller, isOutage } from '@sluice/ledger/store/outage'
 import { fromText } from '@sluice/policy/document/locate-value'
 import type { ShapeFields } from '@sluice/policy/document/shape'
 import { attempt } from '@sluice/policy/structures/attempt'
@@ -16,6 +17,7 @@ import {
   InputError,
   NotFoundError,
   OperationError,
+  OutageError,
 } from '@sluice/policy/structures/operation-error'
 import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import { readJson } from '@sluice/protocol/json/read-json'
@@ -249,19 +251,19 @@ function acceptsGzip({ headers }: IncomingMessage): boolean {
   return String(headers['accept-encoding'] ?? '').includes('gzip')
 }
 
-function codeOf(error: OperationError): ApiCode {
+function codeOf(error: Error): ApiCode {
   if (error instanceof InputError) return 'API_REQUEST'
-  return error instanceof NotFoundError ? 'API_NOT_FOUND' : 'API_REFUSED'
+  if (error instanceof NotFoundError) return 'API_NOT_FOUND'
+  if (error instanceof OutageError || isOutage(error)) return 'GATE_UNAVAILABLE'
+  return error instanceof OperationError ? 'API_REFUSED' : 'API_FAULT'
 }
 
 function writeApiError(response: ServerResponse, error: Error): void {
+  const { help = 'see the log of the gate' } = error as Partial<OperationError>
   const known =
-    error instanceof ApiError
-      ? error
-      : error instanceof OperationError
-        ? new ApiError(codeOf(error), error.message, error.help)
-        : new ApiError('API_FAULT', describeToCaller(error), 'see the log of the gate')
-  const { code, message, help, status } = known
+    error instanceof ApiError ? error : new ApiError(codeOf(error), describeToCaller(error), help)
+  const { code, message, status } = known
+  if (status === 503) response.setHeader('retry-after', UNAVAILABLE_RETRY_MS / 1_000)
   if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="sluice"')
   send(response, status, { error: { code, message, help } })
 }

@@ -150,8 +150,8 @@ export class Ledger {
     return this.#promise({ ...entry, kind: 'refusal' })
   }
 
-  event(event: GateEvent): Promise<number> {
-    return this.#promise({ ...event, kind: 'event' })
+  event(event: GateEvent, isPrompt = false): Promise<number> {
+    return this.#promise({ ...event, kind: 'event' }, isPrompt)
   }
 
   /** Joins the next commit; not awaited. */
@@ -265,8 +265,8 @@ export class Ledger {
     this.#flush()
   }
 
-  #promise(entry: LedgerEntry): Promise<number> {
-    if (this.#options.shared) return this.#options.shared.append(entry)
+  #promise(entry: LedgerEntry, isPrompt = false): Promise<number> {
+    if (this.#options.shared) return this.#options.shared.append(entry, isPrompt)
     return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
   }
 

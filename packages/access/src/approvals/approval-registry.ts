@@ -5,8 +5,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { findLookAlike } from '@sluice/guard/show/look-alikes'
 import type { GateEvent } from '@sluice/ledger/records/record'
+import { describeToCaller, isOutage } from '@sluice/ledger/store/outage'
 import { Vault } from '@sluice/ledger/store/vault'
-import { OperationError } from '@sluice/policy/structures/operation-error'
+import { OperationError, OutageError } from '@sluice/policy/structures/operation-error'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { displayName } from '../identity/display-name.ts'
@@ -37,7 +38,7 @@ export interface RegistryParts {
   /** 32 bytes, for arguments. */
   readonly key: Buffer
   readonly ledger: {
-    event(event: GateEvent): Promise<number>
+    event(event: GateEvent, isPrompt?: boolean): Promise<number>
     readonly figures: { readonly seq: number }
   }
   /** What a session is called, for people. */
@@ -181,10 +182,11 @@ export class ApprovalRegistry {
   async record(step: ApprovalStep, detail: JsonObject): Promise<void> {
     const { ledger, wallMs } = this.parts
     try {
-      await ledger.event(stepEvent(step, wallMs(), detail))
+      await ledger.event(stepEvent(step, wallMs(), detail), true)
     } catch (error) {
-      throw new OperationError(
-        `it cannot be recorded, so it is not done: ${(error as Error).message}`,
+      const Refusal = isOutage(error) ? OutageError : OperationError
+      throw new Refusal(
+        `it cannot be recorded, so it is not done: ${describeToCaller(error)}`,
         'try again when the ledger can be written',
       )
     }
@@ -243,13 +245,13 @@ export class ApprovalRegistry {
   }
 
   /** Expiry is a denial: it applies even if it cannot be recorded. */
-  async expire(row: ApprovalRow): Promise<void> {
-    const wasApproved = row.state === 'approved'
-    const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
-    await this.record('expired', { ...aboutRequest(row), wasApproved }).catch(() => {})
+  expire(row: ApprovalRow): void {
     const { state, usedBy } = this.getRow(row.id)
     if (state !== row.state || usedBy !== null) return
+    const wasApproved = row.state === 'approved'
+    const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
     this.requests.end(row.id, 'expired', why)
+    this.note('expired', { ...aboutRequest(row), wasApproved })
     this.changed(row.id)
   }
 
@@ -382,7 +384,7 @@ export class ApprovalRegistry {
     if (this.parts.clockFault?.() !== undefined) return this.#lookIn(EXPIRY_AGAIN_MS)
     try {
       const due = this.requests.due(nowMs, EXPIRED_PER_TURN)
-      await Promise.all(due.map((row) => this.expire(row)))
+      for (const row of due) this.expire(row)
       this.arm()
     } catch (error) {
       // A full disk: retried later, and no request is lost.

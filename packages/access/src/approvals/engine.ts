@@ -281,7 +281,7 @@ export class ApprovalEngine implements ApprovalService {
       const { nowMs, readArgs } = this.#registry.parts
       this.#registry.beginVerdict(who.name)
       const row = this.#registry.getRow(id)
-      if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#registry.expire(row)
+      if (row.state === 'pending' && row.expiresAtMs <= nowMs()) this.#registry.expire(row)
       checkOpen(this.#registry.getRow(id), verdict)
       const tally = tallyVerdict(row, verdict, { who, channel, atMs: nowMs(), readArgs })
       const { votes, outcome, edit } = tally
@@ -368,8 +368,7 @@ export class ApprovalEngine implements ApprovalService {
   ): Promise<ApprovalRequestResult | undefined> {
     const isOpen = newest.state === 'pending' || newest.state === 'approved'
     if (isOpen && newest.usedBy === null) {
-      if (newest.expiresAtMs <= nowMs)
-        await this.#registry.inTurn(() => this.#registry.expire(newest))
+      if (newest.expiresAtMs <= nowMs) this.#registry.expire(newest)
       else if (newest.pin !== pin) this.#registry.void(newest, DEFINITION_CHANGED)
       else if (newest.asked !== asked)
         this.#registry.void(newest, 'other rules require approval of this call now')

@@ -82,7 +82,6 @@ export class RunningEffects {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const { abort } of this.#running.values()) abort.abort()
-    await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
+    await this.cancelEverything()
   }
 }

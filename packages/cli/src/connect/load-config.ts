@@ -81,19 +81,21 @@ export function loadDocuments(config: GateConfig, output: Output, log: Log): Com
     if (file !== undefined) readText(file)
   if (config.policy === undefined)
     log('warn', 'the configuration names no policy: everything the local user asks is denied')
+  const { compiled, problems } = compileConfigured(config, output)
+  if (compiled === undefined) throw withErrors(problems, config.file)
+  for (const [name, { shadow }] of compiled.policies)
+    if (shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
+  return compiled
+}
+
+/** The documents that a configuration names; every problem of them is printed. */
+export function compileConfigured(config: GateConfig, output: Output) {
   const { compiled, problems } = compileDocuments(
     readDocuments(config),
     Object.keys(config.servers),
   )
   for (const { problem, text } of problems) output.problem(problem, text)
-  if (compiled === undefined)
-    throw withErrors(
-      problems.map(({ problem }) => problem),
-      config.file,
-    )
-  for (const [name, { shadow }] of compiled.policies)
-    if (shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
-  return compiled
+  return { compiled, problems: problems.map(({ problem }) => problem) }
 }
 
 function withErrors(problems: readonly Problem[], configFile: string): CliError {

@@ -53,6 +53,8 @@ export class OfflineParts implements DirectoryParts {
   readonly names: Names
   readonly prove: VerifyPerson
   readonly nowMs = Date.now
+  readonly record: OperationParts['record'] = (name, detail) =>
+    this.ledger.event({ atMs: Date.now(), name, detail })
   readonly #place: DataPlace
   readonly #close: (() => void)[] = []
   #store: DatabaseSync | undefined

@@ -1,9 +1,8 @@
 // `sluice policy check --config`: every policy that a configuration names, compiled as a gate does it:
 // with the base policy over the others, and a policy that is written in the configuration itself.
 
-import { compileDocuments, readDocuments } from '@sluice/gateway/state/documents'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
-import { loadConfig } from '../connect/load-config.ts'
+import { compileConfigured, loadConfig } from '../connect/load-config.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readTools } from '../terminal/read-tools.ts'
 import { printNotInForce } from './check.ts'
@@ -16,13 +15,9 @@ export async function checkConfigured(
   output: Output,
 ): Promise<0 | 1> {
   const config = loadConfig({ config: configFile }, output)
-  const { compiled, problems } = compileDocuments(
-    readDocuments(config),
-    Object.keys(config.servers),
-  )
-  for (const { problem, text } of problems) output.problem(problem, text)
+  const { compiled, problems } = compileConfigured(config, output)
   const tools = toolsFile === undefined ? undefined : await readTools(toolsFile)
-  const errors = problems.filter(({ problem }) => problem.severity === 'error').length
+  const errors = problems.filter(({ severity }) => severity === 'error').length
   const documents = [...(compiled?.policies ?? [])].map(([name, policy]) => ({
     name,
     file: compiled?.documents.get(name)?.file ?? config.file,
@@ -34,7 +29,7 @@ export async function checkConfigured(
     file: config.file,
     errors,
     warnings: problems.length - errors,
-    problems: problems.map(({ problem }) => problem),
+    problems,
     documents,
     ...pickDefined({ notInForce }),
   })

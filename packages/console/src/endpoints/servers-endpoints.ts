@@ -9,6 +9,7 @@ import { toolPage } from '@sluice/catalogue/pages/tool-page'
 import type { ServerConfig } from '@sluice/gateway/config/config'
 import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
 import { readServerTools } from '@sluice/gateway/front/sessions/list-tools'
+import type { ServerStatus } from '@sluice/gateway/operations/status'
 import { enterStep } from '@sluice/gateway/shared/current-step'
 import { Slices } from '@sluice/gateway/shared/slices'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
@@ -47,19 +48,11 @@ export interface ServerState {
 }
 
 /** How a server is, and what it offers. */
-export interface ServerView extends ServerState {
-  readonly name: string
-  readonly kind: ServerConfig['kind']
+export interface ServerView
+  extends ServerState,
+    Omit<ServerStatus, 'code' | 'fails' | 'leftOut' | 'unserved'> {
   /** The program or the address, without what is secret. */
   readonly where: string
-  /** What the process may do; empty if the gate starts none. */
-  readonly sandbox: string
-  /** Which token it is called with, until when, and the last refusal; empty if it needs none. */
-  readonly credential: string
-  /** Hosts that the process tried and that its sandbox does not name. */
-  readonly refusedHosts: readonly string[]
-  readonly sessions: number
-  readonly openRequests: number
   readonly tools: number
   /** The tools were listed since the gate started. */
   readonly listed: boolean

@@ -17,7 +17,8 @@ export const ERRORS = {
   API_FAULT: 'the gate itself failed',
 } as const
 
-export type ApiCode = keyof typeof ERRORS
+/** An outage has the code that calls have. */
+export type ApiCode = keyof typeof ERRORS | 'GATE_UNAVAILABLE'
 
 const STATUS: Readonly<Record<ApiCode, number>> = {
   API_SIGN_IN: 401,
@@ -31,6 +32,7 @@ const STATUS: Readonly<Record<ApiCode, number>> = {
   API_LIMIT: 429,
   API_ISSUER: 502,
   API_FAULT: 500,
+  GATE_UNAVAILABLE: 503,
 }
 
 export class ApiError extends CodedError<ApiCode> {

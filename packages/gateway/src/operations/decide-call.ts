@@ -26,7 +26,7 @@ export const DECIDE_CALL = operation({
     args: { shape: text(1_048_576), doc: 'the arguments as JSON' },
   },
   output: fieldsOf({ action: TEXT, code: TEXT, reason: TEXT, rule: TEXT }),
-  run: async ({ authenticator, gate, servers, ledger, nowMs }, input, { by }) => {
+  run: async ({ authenticator, gate, servers, record }, input, { by }) => {
     const { principal, server, name, method = TOOL_CALL, args = '{}' } = input
     const caller = authenticator.callerOf(principal)
     if (caller === undefined)
@@ -35,7 +35,7 @@ export const DECIDE_CALL = operation({
       throw new NotFoundError(`no server is called \`${server}\``, '`sluice status` shows them')
     const { action, code, reason, rule } = gate.decide(caller, server, { method, name, args })
     const detail = { server, name, method, principal, action, by: toActor(by) }
-    await ledger.event({ atMs: nowMs(), name: 'decision-asked', detail })
+    await record('decision-asked', detail)
     return { action, code, reason, rule }
   },
 })

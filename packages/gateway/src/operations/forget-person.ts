@@ -45,7 +45,7 @@ export const FORGET_PERSON = commandOperation({
   },
   run: async (parts, { name, dryRun = false }, { by }) => {
     check(parts, name, by.name)
-    const { ledger, nowMs, running } = parts
+    const { record, running } = parts
     const { names } = running
     const tokens = names.tokensOf(name)
     const granted = running.grants.file.database.prepare('SELECT 1 FROM grants WHERE name = ?')
@@ -61,7 +61,7 @@ export const FORGET_PERSON = commandOperation({
         '`sluice sessions` lists them; end it first',
       )
     const detail = { tokens, by: toActor(by) }
-    await ledger.event({ atMs: nowMs(), name: 'person-forgotten', detail })
+    await record('person-forgotten', detail)
     const rows =
       deleteRows(running.store, OF_GATE, name) +
       deleteAlerts(running.store, name) +

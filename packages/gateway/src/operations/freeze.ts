@@ -35,11 +35,11 @@ export const FREEZE = operation({
   proof: 'none',
   socket: 'freeze',
   http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
-  changes: true,
+  changes: 'at once',
   input: { ...TARGET, why: { shape: WHY, doc: 'the reason, told to callers' } },
   output: fieldsOf({ frozen: FREEZE_VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
-    const { freezes, ledger, servers, interrupt, nowMs } = parts
+    const { freezes, record, servers, interrupt, nowMs } = parts
     const target = readTarget(input)
     // A misspelt server would be frozen, and the one that was meant would go on.
     if (target.scope === 'server' && servers !== undefined && !servers.includes(target.id))
@@ -53,8 +53,9 @@ export const FREEZE = operation({
     const cancelled = interrupt()
     const warnings: string[] = []
     const detail = { scope: frozen.scope, id: frozen.id, why, cancelled }
-    await ledger.event({ atMs: frozen.atMs, name: 'freeze', detail }).catch((error: Error) => {
-      warnings.push(`it is not on record: ${error.message}`)
+    await record('freeze', detail).catch((error: Error) => {
+      warnings.push(`it is not on record yet: ${error.message}`)
+      void record('freeze', detail, false).catch(() => {})
     })
     try {
       freezes.keep(frozen)
@@ -88,7 +89,7 @@ export const THAW = operation({
   changes: true,
   input: TARGET,
   output: fieldsOf({ thawed: FREEZE_VIEW, left: listOf(FREEZE_VIEW) }),
-  run: async ({ freezes, ledger, nowMs }, input, { by }) => {
+  run: async ({ freezes, record }, input, { by }) => {
     const { scope, id: which } = readTarget(input)
     const frozen = freezes.find(scope, which)
     if (frozen === undefined) {
@@ -97,7 +98,7 @@ export const THAW = operation({
       throw new OperationError(`${describeFreezeTarget({ scope, id: which })} is not frozen`, help)
     }
     const detail = { scope, id: which, frozenAtMs: frozen.atMs, by: toActor(by) }
-    await ledger.event({ atMs: nowMs(), name: 'thaw', detail })
+    await record('thaw', detail)
     freezes.thaw(frozen)
     return { thawed: toFreezeView(frozen), left: listFreezes({ freezes }) }
   },

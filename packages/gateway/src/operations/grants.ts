@@ -32,7 +32,7 @@ export const ADD_GRANT = operation({
   input: GRANT_REQUEST,
   output: fieldsOf({ grant: GRANT_VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
-    const { grants, ledger, policies, grantsChanged, nowMs } = parts
+    const { grants, record, policies, grantsChanged, nowMs } = parts
     if (grants.refresh()) grantsChanged()
     const refusal = refuseGrant(input, grants, policies, nowMs())
     if (refusal !== undefined) throw refusal
@@ -40,7 +40,7 @@ export const ADD_GRANT = operation({
     const { until, prompt, ...filled } = fillDefaults(GRANT_REQUEST, input)
     const terms = { ...filled, groups: [...new Set(input.groups)] }
     const detail = { how: 'add', ...terms, prompt, ...pickDefined({ until }) }
-    await ledger.event({ atMs: nowMs(), name: 'grant', detail: { ...detail, by: toActor(by) } })
+    await record('grant', { ...detail, by: toActor(by) })
     const untilMs = until === undefined ? null : (parseTime(until) as number)
     const { grant, token } = withOperationErrors(() =>
       grants.add({ ...terms, canSayPrompt: prompt, untilMs }, nowMs()),
@@ -83,12 +83,12 @@ export const REVOKE_GRANT = operation({
   },
   output: fieldsOf({ name: TEXT, revoked: FLAG, forgotten: FLAG, fixed: FLAG, localUser: FLAG }),
   run: async (parts, input, { by }) => {
-    const { grants, ledger, grantsChanged, nowMs } = parts
+    const { grants, record, grantsChanged, nowMs } = parts
     if (grants.refresh()) grantsChanged()
     const of = grants.list().filter((one) => one.name === input.name)
     const forget = input.forget === true
     const detail = { how: forget ? 'forget' : 'revoke', name: input.name, by: toActor(by) }
-    if (of.length > 0) await ledger.event({ atMs: nowMs(), name: 'grant', detail })
+    if (of.length > 0) await record('grant', detail)
     const revoked = grants.revoke(input.name, nowMs()) !== undefined
     const forgotten = forget && grants.forget(input.name) > 0
     if (revoked || forgotten) grantsChanged()

@@ -7,7 +7,6 @@ import type { Authenticator } from '@sluice/access/identity/callers/authenticato
 import type { Grants } from '@sluice/access/identity/callers/grants'
 import type { People } from '@sluice/access/identity/people/people'
 import type { Person, Role } from '@sluice/access/identity/person'
-import type { Ledger } from '@sluice/ledger/ledger'
 import {
   asFields,
   type FieldValues,
@@ -30,7 +29,8 @@ import type { VerifyPerson } from './verify-person.ts'
 /** What operations work on: of a running gate, or of a data directory if none runs. */
 export interface OperationParts {
   readonly people: People
-  readonly ledger: Pick<Ledger, 'event'>
+  /** Writes an event of now; rejects if it cannot be written in the time of a call, unless it may wait. */
+  readonly record: (event: string, detail: JsonObject, isPrompt?: boolean) => Promise<number>
   readonly prove: VerifyPerson
   /** Wall clock, for the audit log. */
   readonly nowMs: () => number
@@ -124,9 +124,10 @@ export interface Operation {
   readonly command?: string | ((input: JsonObject) => string)
   /** Only a running gate can do it: what it works on is not in the data directory. */
   readonly needsGate?: true
-  /** It changes what gates with one store have in common, or what one gate has stored. Its answer waits until that is
-   * committed, and is an error if another gate was faster. A row without it does at most record that it was asked. */
-  readonly changes?: true
+  /** It changes what gates with one store have in common, or what one gate has stored. It is refused if their store is
+   * down; else its answer waits until that is committed, and is an error if another gate was faster. What is done `at once`
+   * holds at this gate whatever the store says. A row without it does at most record that it was asked. */
+  readonly changes?: true | 'at once'
   readonly input: ShapeFields
   /** The answer over HTTP (access/identity/answer-shapes.ts); every row with `http` has one. */
   readonly output?: Shape

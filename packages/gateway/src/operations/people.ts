@@ -28,7 +28,6 @@ import {
 } from '@sluice/policy/document/build-shape'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
-import type { JsonObject } from '@sluice/policy/values/json'
 import { commandOperation, type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -77,7 +76,7 @@ const SET_FIRST_PIN = commandOperation({
     const where = at.slice(0, 100)
     const chosen = checkNewPin(pin)
     parts.people.mustBeFirst()
-    await record(parts, { how: 'first PIN set', name, at: where })
+    await parts.record('approver', { how: 'first PIN set', name, at: where })
     await parts.people.setFirst(first, chosen, parts.nowMs())
     parts.announce(`${name} may decide from now on: the first PIN was set at ${where}`)
     return listPeople(parts)
@@ -108,7 +107,7 @@ export const CHANGE_PIN = commandOperation({
     if (name !== by.name && !by.roles.includes('admin'))
       throw new OperationError(`\`${by.name}\` may not set the PIN of \`${name}\``, 'an admin may')
     const chosen = checkNewPin(input.pin)
-    await record(parts, { how: 'PIN set', name, by: toActor(by) })
+    await parts.record('approver', { how: 'PIN set', name, by: toActor(by) })
     await people.setPin(name, chosen, nowMs())
     announce(`the PIN of ${name} was changed by ${by.name}`)
     return listPeople(parts)
@@ -155,7 +154,7 @@ export const ADD_PERSON = operation({
     const pin = input.pin === undefined ? undefined : checkNewPin(input.pin)
     const credentials = { token: isSystem, ...pickDefined({ pin }) }
     people.mustBeFree(person.name)
-    await record(parts, { how: 'added', ...toApproverView(person), by: toActor(by) })
+    await parts.record('approver', { how: 'added', ...toApproverView(person), by: toActor(by) })
     const { token } = await people.add(person, credentials, nowMs())
     announce(`${person.name} (${person.kind}, ${roles.join(', ')}) was added by ${by.name}`)
     return { person: toPersonView(people.find(person.name) as StoredPerson), token }
@@ -175,7 +174,7 @@ export const REMOVE_PERSON = operation({
   output: fieldsOf({ removed: PERSON_VIEW }),
   run: async (parts, { name }, { by }) => {
     const removed = parts.people.remove(checkName(name))
-    await record(parts, { how: 'removed', name: removed.name, by: toActor(by) })
+    await parts.record('approver', { how: 'removed', name: removed.name, by: toActor(by) })
     parts.announce(`${removed.name} was removed by ${by.name}`)
     return { removed: toPersonView(removed) }
   },
@@ -196,9 +195,9 @@ export const PROVE_PERSON = commandOperation({
       'what the person must be allowed to do',
     ),
   },
-  run: async ({ ledger, nowMs }, { what }, { by }) => {
+  run: async ({ record }, { what }, { by }) => {
     const detail = { what, by: toActor(by) }
-    await ledger.event({ atMs: nowMs(), name: 'proof', detail })
+    await record('proof', detail)
     return { by: toActor(by) }
   },
 })
@@ -232,10 +231,6 @@ function toPersonView(person: StoredPerson): PersonView {
 
 function toApproverView({ name, kind, roles, groups, owns }: Approver) {
   return { name, kind, roles: [...roles] as Role[], groups: [...groups], owns: [...owns] }
-}
-
-async function record({ ledger, nowMs }: OperationParts, detail: JsonObject): Promise<void> {
-  await ledger.event({ atMs: nowMs(), name: 'approver', detail })
 }
 
 function checkName(name: string): string {

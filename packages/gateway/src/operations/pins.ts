@@ -58,11 +58,11 @@ export const ACCEPT_PINS = operation({
   changes: true,
   input: TARGET,
   output: fieldsOf({ accepted: listOf(VIEW) }),
-  run: async ({ pins, ledger, toolsChanged, nowMs }, input, { by }) => {
+  run: async ({ pins, record, toolsChanged }, input, { by }) => {
     const mine = checkSeen(pins.waiting(input.server, input.name), input)
     const tools = mine.map(toPendingView)
     const detail = { server: input.server, tools, by: toActor(by) }
-    await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+    await record('pin', detail)
     await pins.accept(mine)
     toolsChanged()
     return { accepted: tools }
@@ -85,11 +85,11 @@ export const REFUSE_PINS = operation({
     why: { shape: textOrEmpty(REFUSAL_LENGTH_MAX), doc: 'in the audit log, and told to callers' },
   },
   output: fieldsOf({ refused: listOf(VIEW) }),
-  run: async ({ pins, ledger, nowMs }, input, { by }) => {
+  run: async ({ pins, record }, input, { by }) => {
     const { server, why = '' } = input
     const mine = checkSeen(pins.waiting(server, input.name), input)
     const detail = { how: 'refused', server, tools: mine.map(toPendingView), by: toActor(by), why }
-    await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+    await record('pin', detail)
     await pins.refuse(mine, by.name, why)
     return { refused: mine.map(toPendingView) }
   },
@@ -107,7 +107,7 @@ export function acceptStored(store: DatabaseSync): Operation {
     command: 'pin --accept',
     changes: true,
     input: TARGET,
-    run: async ({ ledger, nowMs }, { server, name }, { by }) => {
+    run: async ({ record, nowMs }, { server, name }, { by }) => {
       const tools = readKeptTools(store).filter(
         ({ definition }) =>
           definition.server === server && (name === undefined || definition.name === name),
@@ -119,7 +119,7 @@ export function acceptStored(store: DatabaseSync): Operation {
         )
       const names = tools.map(({ definition }) => definition.name)
       const detail = { server, tools: names, by: toActor(by) }
-      await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+      await record('pin', detail)
       const pins = new StoredPins(store, (_, why) => {
         throw new OperationError(`the definitions could not be stored: ${why}`, 'try again')
       })

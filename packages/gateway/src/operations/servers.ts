@@ -260,7 +260,7 @@ async function putServer(
   if (request.digest !== undefined && request.digest !== digest)
     throw new OperationError(`\`${name}\` is not what was shown`, 'look at its preview once more')
   await running?.servers.prepare(name, server)
-  await record(parts, toServerEvent({ how, name, written: entry, digest, by }))
+  await parts.record('server', toServerEvent({ how, name, written: entry, digest, by }))
   write(serverFile, { before: text, after: changed })
   running?.servers.confirm(config, name)
   return { server: name, how, running: running !== undefined }
@@ -284,7 +284,7 @@ async function removeServerEntry(
       'take it out with an editor: the gate sees that',
     )
   const config = parse(serverFile, changed)
-  await record(parts, toServerEvent({ how: 'removed', name, ...whoOf(by) }))
+  await parts.record('server', toServerEvent({ how: 'removed', name, ...whoOf(by) }))
   write(serverFile, { before: text, after: changed })
   running?.servers.confirm(config, name)
   return { server: name, how: 'removed', running: running !== undefined }
@@ -295,7 +295,7 @@ async function restartServer(parts: OperationParts, name: string, by: Person) {
   if (running === undefined)
     throw new OperationError('no gate runs', 'the next start uses the file')
   if (running.servers.find(name) === undefined) throw noServer(name, running.servers.names)
-  await record(parts, toServerEvent({ how: 'restarted', name, ...whoOf(by) }))
+  await parts.record('server', toServerEvent({ how: 'restarted', name, ...whoOf(by) }))
   return { server: name, sessions: running.gate.restart(name) }
 }
 
@@ -353,10 +353,6 @@ function write(
   if (readFileSync(file, 'utf8') !== before)
     throw new OperationError(`\`${file}\` was changed in the meantime`, 'do it again')
   writeWhole(file, after)
-}
-
-async function record({ ledger, nowMs }: OperationParts, detail: JsonObject): Promise<void> {
-  await ledger.event({ atMs: nowMs(), name: 'server', detail })
 }
 
 /** Nobody in particular on the socket, which needs no proof to take a server away. */

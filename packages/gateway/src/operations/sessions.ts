@@ -57,7 +57,7 @@ export const END_SESSION = commandOperation({
   input: {
     session: required(text(1_000), 'as `sluice sessions list` shows it'),
   },
-  run: async ({ ledger, nowMs, running }, { session }, { by }) => {
+  run: async ({ record, running }, { session }, { by }) => {
     const ended = await running.gate.sessions.end(session)
     if (ended === undefined)
       throw new OperationError(
@@ -65,7 +65,7 @@ export const END_SESSION = commandOperation({
         '`sluice sessions list` shows them',
       )
     const detail = { session: ended.id, labels: [...ended.saw], by: by.name }
-    await ledger.event({ atMs: nowMs(), name: 'session-end', detail })
+    await record('session-end', detail)
     return toSessionView(ended)
   },
 })

@@ -65,9 +65,9 @@ export interface PolicyStatus extends PolicyDescription {
 export interface ServerStatus extends ServerFault {
   readonly name: string
   readonly kind: ServerConfig['kind']
-  /** How the process is isolated; empty for a server that is no process. */
+  /** What the process may do; empty for a server that is no process. */
   readonly sandbox: string
-  /** The state of the login; empty if the server needs none. */
+  /** Which token it is called with, until when, and the last refusal; empty if it needs none. */
   readonly credential: string
   /** Hosts that the isolated process was not let to. */
   readonly refusedHosts: readonly string[]

@@ -1,7 +1,7 @@
 // The table of operations, and the parts of a running gate that they work on.
 
 import { processClock } from '@sluice/ledger/store/process-clock'
-import { OperationError } from '@sluice/policy/structures/operation-error'
+import { OperationError, OutageError } from '@sluice/policy/structures/operation-error'
 import { policyNames } from '../config/grants.ts'
 import type { AdminParts, ClusterOperations, CommandParts } from '../start/run-admin.ts'
 import { ApprovalNews } from './approval-news.ts'
@@ -48,7 +48,8 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     authenticator,
     gate,
     people,
-    ledger,
+    record: (name, detail, isPrompt = true) =>
+      ledger.event({ atMs: Date.now(), name, detail }, isPrompt),
     freezes,
     grants,
     pins,
@@ -90,7 +91,11 @@ function toClusterParts(cluster: ClusterOperations | undefined) {
   const { directory, state } = cluster
   return {
     settle: () => state.settle(),
-    beginChange: () => state.beginChange(),
+    beginChange: () => {
+      const { fault } = cluster
+      if (fault === undefined) return state.beginChange()
+      throw new OutageError(`nothing is changed: ${fault}`, '`sluice status` says why')
+    },
     unconfirmed: () => directory.unconfirmed(state.version),
   }
 }

@@ -24,7 +24,7 @@ export const TRUST_KEY = commandOperation({
     key: required(text(1_000), 'its public key'),
     remove: { shape: BOOLEAN, doc: 'stop trusting it' },
   },
-  run: async ({ data, ledger, nowMs }, { key, remove = false }, { by }) => {
+  run: async ({ data, nowMs, record }, { key, remove = false }, { by }) => {
     if (!PUBLIC_KEY.test(key))
       throw new OperationError(
         `\`${key.slice(0, 80)}\` is not a public key`,
@@ -36,10 +36,9 @@ export const TRUST_KEY = commandOperation({
         `${TRUSTED_KEYS_MAX} installations are trusted already`,
         'remove one first: sluice agents trust KEY --remove',
       )
-    const atMs = nowMs()
     const how = remove ? 'remove' : 'add'
-    await ledger.event({ atMs, name: 'agents-trust', detail: { how, key, by: toActor(by) } })
-    const added = { key, by: by.name, at: new Date(atMs).toISOString() }
+    await record('agents-trust', { how, key, by: toActor(by) })
+    const added = { key, by: by.name, at: new Date(nowMs()).toISOString() }
     writeTrustedKeys(data, remove ? others : [...others, added])
     return { key, trusted: !remove }
   },

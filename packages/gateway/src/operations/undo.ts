@@ -39,10 +39,10 @@ export const UNDO_LINE = commandOperation({
   needsGate: true,
   command: 'undo',
   input: { project: PROJECT, commit: required(COMMIT, 'the snapshot before the line') },
-  run: async ({ ledger, nowMs, running: { snapshots } }, { project, commit }) => {
+  run: async ({ record, running: { snapshots } }, { project, commit }) => {
     const changes = await snapshots.restore(toReal(project), commit)
     const detail = { project, commit, files: changes.length }
-    await ledger.event({ atMs: nowMs(), name: 'undo', detail })
+    await record('undo', detail)
     return { changes: changes.map((each) => ({ ...each })) }
   },
 })

@@ -16,7 +16,7 @@ import type { DecisionEntry, LedgerEntry } from '@sluice/ledger/records/record'
 import type { SharedLog } from '@sluice/ledger/shared-log'
 import { toHex } from '@sluice/ledger/store/chain-hash'
 import { StoreError } from '@sluice/ledger/store/errors'
-import { LOST_RECORDS_MAX } from '@sluice/ledger/store/limits'
+import { ADMIT_DEADLINE_MS, LOST_RECORDS_MAX } from '@sluice/ledger/store/limits'
 import type { PostgresAdmissionStore } from '@sluice/ledger/store/postgres/admission'
 import type { RecordKind, WrittenRecord } from '@sluice/ledger/store/postgres/batch'
 import {
@@ -139,10 +139,11 @@ export class SharedChain {
         const { commits, open, waiting } = admission.figures
         return { commits, open, kept: waiting }
       },
-      append: async (entry) => {
+      append: async (entry, isPrompt) => {
         const id = 'callId' in entry ? entry.callId : ''
         const record = { kind: KINDS[entry.kind], id, body: checkLength(encodeEntry(entry)) }
-        return admission.append(record, entry.kind === 'outcome' ? entry.intent : undefined)
+        const signal = isPrompt ? AbortSignal.timeout(ADMIT_DEADLINE_MS) : undefined
+        return admission.append(record, entry.kind === 'outcome' ? entry.intent : undefined, signal)
       },
     }
   }

@@ -12,5 +12,8 @@ export class OperationError extends Error {
 /** The request itself does not fit what the operation takes. */
 export class InputError extends OperationError {}
 
+/** What the gate stores with cannot be used now. */
+export class OutageError extends OperationError {}
+
 /** What the request names is not there. */
 export class NotFoundError extends OperationError {}

@@ -2,13 +2,12 @@
 // that is sealed or encrypted there has its own key, derived from this one and a purpose. Used by
 // handle-sealer.ts and by the store of upstream logins.
 
-import { hkdfSync, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hkdfSync } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createKeyFile, KEY_BYTES } from '@sluice/ledger/store/files/key-file'
 import { makePrivateFolder } from '@sluice/ledger/store/files/private-folder'
 import { IdentityError } from '../errors.ts'
-
-const KEY_BYTES = 32
 
 export type KeyPurpose =
   | 'seal'
@@ -69,22 +68,15 @@ function readKey(file: string): Buffer | undefined {
   )
 }
 
-/** `link` fails if the name exists, so that no process reads half a key or replaces another's. */
 function makeKey(directory: string, file: string): Buffer {
-  const own = `${file}.${randomBytes(8).toString('hex')}`
   try {
     makePrivateFolder(directory)
-    const key = randomBytes(KEY_BYTES)
-    writeFileSync(own, key, { mode: 0o600, flag: 'wx', flush: true })
-    linkSync(own, file)
-    return key
+    return createKeyFile(file)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const made = code === 'EEXIST' ? readKey(file) : undefined
     if (made !== undefined) return made
     const help = 'check owner and mode of the data directory'
     throw new IdentityError('IDENTITY_KEY', `\`${file}\` cannot be written: ${message}`, help)
-  } finally {
-    rmSync(own, { force: true })
   }
 }

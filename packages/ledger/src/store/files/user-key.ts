@@ -2,21 +2,13 @@
 // that a data directory or a move log was created by this user on this machine. A folder from
 // someone else can contain any file with any mode, but not a MAC made with this key.
 
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import {
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { lstatSync, mkdirSync, readFileSync, type Stats } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { StoreError } from '../errors.ts'
+import { createKeyFile, KEY_BYTES } from './key-file.ts'
 
-const KEY_BYTES = 32
 /** The purpose of a MAC; one made for one purpose is invalid for another. */
 type Purpose = 'init record' | 'data directory'
 
@@ -89,15 +81,10 @@ function lookAt(file: string): Stats | undefined {
   }
 }
 
-/** `link` fails if the name exists, so two processes end up with the same key. */
 function makeKey(file: string): Buffer {
-  const own = `${file}.${randomBytes(8).toString('hex')}`
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const key = randomBytes(KEY_BYTES)
-    writeFileSync(own, key, { mode: 0o600, flag: 'wx', flush: true })
-    linkSync(own, file)
-    return key
+    return createKeyFile(file)
   } catch (error) {
     const made = readKey(file)
     if (made !== undefined) return made
@@ -107,7 +94,5 @@ function makeKey(file: string): Buffer {
       'check its folder, or set XDG_STATE_HOME to one that you may write and that is kept',
       error,
     )
-  } finally {
-    rmSync(own, { force: true })
   }
 }

@@ -39,7 +39,7 @@ export class AdmissionQueue {
         if (batch.length >= ADMIT_BATCH_MAX || bytes > ADMIT_BYTES_MAX) break
         taken++
         if (queue === this.calls && item.stamp !== stamp) item.answer({ status: 'changed' })
-        else {
+        else if (item.signal?.aborted !== true) {
           batch.push(item)
           bytes += item.body.length
         }
@@ -65,7 +65,6 @@ export class AdmissionQueue {
   }
 }
 
-export function tooManyRecords(): StoreError {
-  const why = `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`
+export function notRecorded(why: string): StoreError {
   return new StoreError('STORE_UNREACHABLE', why, 'see that PostgreSQL runs')
 }

@@ -18,7 +18,7 @@ import {
   UNDO_BATCHES_MAX,
 } from '../limits.ts'
 import type { AdmissionState, PostgresAdmissionParts, StoreOutage } from './admission-parts.ts'
-import { AdmissionQueue, SAME_NAME, STOPPED, tooManyRecords } from './admission-queue.ts'
+import { AdmissionQueue, notRecorded, SAME_NAME, STOPPED } from './admission-queue.ts'
 import {
   type ChainHead,
   type ChainRecord,
@@ -144,18 +144,21 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   /** A record that is written whatever the limits are. Resolves with its number; while the database does
-   * not answer it waits. */
-  append(record: ChainRecord, outcomeOf?: number): Promise<number> {
+   * not answer it waits, or with a `signal` as long as that is not aborted: nothing may follow from it then. */
+  append(record: ChainRecord, outcomeOf?: number, signal?: AbortSignal): Promise<number> {
     if (this.#state === 'closed' || this.#state === 'fenced')
       return Promise.reject(new StoreError('STORE_FENCED', this.#why, 'start the gate again'))
-    if (this.#queue.isFull) return Promise.reject(tooManyRecords())
+    const { isFull, rows } = this.#queue
+    const why = isFull ? `${rows.length} records wait for the shared store` : signal && this.why
+    if (why) return Promise.reject(notRecorded(why))
     return new Promise((resolve, reject) => {
       const item = toRowItem(record, (reply) => {
         if (reply.status !== 'admitted') return reject(new Error('the record was not written'))
         if (outcomeOf !== undefined) this.#open.delete(outcomeOf)
         resolve(reply.sequence)
       })
-      this.#queue.rows.push(item)
+      signal?.addEventListener('abort', () => reject(notRecorded('no answer in time')))
+      rows.push({ ...item, signal })
       // An outcome joins the next batch: the next call would have to wait for one of its own.
       if (outcomeOf === undefined) this.#schedule()
       else this.#scheduleOutcomes()

@@ -49,6 +49,8 @@ export interface QueuedItem extends ChainRecord {
   /** Of the shared state, when the call was decided. */
   readonly stamp: number
   readonly atMs: number
+  /** Once it is aborted, the record is not sent any more. */
+  readonly signal?: AbortSignal | undefined
   readonly answer: (reply: AdmissionReply) => void
 }
 

@@ -4,8 +4,10 @@
 // same time, the first one counts, and the second is told. Opened by gateway/start/open-shared-store.ts.
 
 import { Listeners } from '@sluice/policy/structures/listeners'
+import { OutageError } from '@sluice/policy/structures/operation-error'
 import { StoreError } from '../errors.ts'
 import { CHANGED_LENGTH_MAX, SHARED_POLL_MS } from '../limits.ts'
+import { isOutage } from '../outage.ts'
 import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
 import type { SharedRows } from './shared-rows.ts'
 import { refusesWrites } from './statements.ts'
@@ -20,6 +22,9 @@ const KEPT_ROWS: ReadonlySet<string> = new Set(['freezes'])
 /** Whether calls are decided by a table: see ADMIT in schema.ts. */
 const isDeciding = ({ kind }: Pick<MirroredRow, 'kind'>): boolean =>
   kind !== 'logins' && kind !== 'names'
+
+/** Of a change while the store stopped answering. */
+const UNKNOWN = 'it is unknown whether this is changed'
 
 export class SharedState {
   readonly tables: MirroredTables
@@ -66,10 +71,6 @@ export class SharedState {
    * stamp. */
   get stamp(): number {
     return this.#stamp
-  }
-
-  get isSettled(): boolean {
-    return this.#dirty.size === 0
   }
 
   /** Why other gates' changes cannot be applied, or the changes of this gate cannot be stored. */
@@ -119,7 +120,11 @@ export class SharedState {
     const before = this.#lost.length
     return async () => {
       await this.#turn
-      await this.settle()
+      await this.settle().catch((error) => {
+        throw isOutage(error)
+          ? new OutageError(UNKNOWN, 'look at it when the store answers')
+          : error
+      })
       const lost = this.#lost.slice(before)
       if (lost.length === 0) return
       throw new StoreError(
