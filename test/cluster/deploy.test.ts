@@ -11,6 +11,7 @@ import { ConfigMap, Service } from 'kubernetes-models/v1'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { readConfig } from '../../packages/gateway/src/config/config.ts'
+import { CLIENT_KEEP_ALIVE_MS } from '../../packages/gateway/src/shared/limits.ts'
 import { readVersion } from '../../scripts/standalone.ts'
 import { findKubectl } from '../support/kubectl.ts'
 import { ROOT } from '../support/modules.ts'
@@ -41,6 +42,11 @@ test('Compose and Kubernetes use the version that is built, and the same files',
   for (const name of ['sluice.yaml', 'policy.yaml'])
     expect(read('kubernetes/base', name)).toBe(read(name))
   expect(read('kubernetes/balancers/haproxy.cfg')).toBe(read('haproxy.cfg'))
+})
+
+test('HAProxy keeps an idle connection of a client as long as a gate does', () => {
+  const [, seconds] = /^ {2}timeout http-keep-alive (\d+)s$/m.exec(read('haproxy.cfg')) ?? []
+  expect(Number(seconds) * 1_000).toBe(CLIENT_KEEP_ALIVE_MS)
 })
 
 const OVERLAYS = ['balancers', 'direct']
