@@ -275,7 +275,8 @@ function proofsOf(path: string): string[] {
     if (words.filter((word) => !word.startsWith('--')).join(' ') !== path) return []
     const option = words.find((word) => word.startsWith('--'))
     const who = option === undefined ? 'Asks' : `\`${option}\` asks`
-    const when = typeof proof === 'string' ? '' : ' if it changes something'
+    const isAlways = typeof proof === 'string' || proof({ dryRun: true }) !== 'none'
+    const when = isAlways ? '' : ' if it changes something'
     return [`${who} for a PIN (role ${role})${when}.`]
   })
 }

@@ -37,7 +37,7 @@ export function readAllCheckpoints(files: readonly string[]): LocatedCheckpoint[
     if (checkpoints.length > 0) return checkpoints
     throw new CliError(
       'CLI_FILE',
-      `\`${file}\` has no checkpoint`,
+      `\`${file}\` is not there, or has no checkpoint`,
       'name a file of checkpoints, one a line',
     )
   })
