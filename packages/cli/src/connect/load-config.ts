@@ -89,7 +89,10 @@ export function loadDocuments(config: GateConfig, output: Output, log: Log): Com
 }
 
 /** The documents that a configuration names; every problem of them is printed. */
-export function compileConfigured(config: GateConfig, output: Output) {
+export function compileConfigured(
+  config: GateConfig,
+  output: Output,
+): { compiled: CompiledDocuments | undefined; problems: Problem[] } {
   const { compiled, problems } = compileDocuments(
     readDocuments(config),
     Object.keys(config.servers),
