@@ -30,8 +30,8 @@ const PROCESSES = {
   exclude: [...COVERING, LAYOUT],
   globalSetup: GLOBAL_SETUP,
   retry: RETRY,
-  // More than the two cores, because many of them wait for a process; each more makes all of them slower.
-  maxWorkers: 3,
+  // As many as cores, though many of them wait for a process: each more makes all of them slower.
+  maxWorkers: 2,
   sequence: { groupOrder: 1 },
 }
 
