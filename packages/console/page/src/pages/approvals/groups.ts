@@ -33,24 +33,26 @@ export function groupBySession(
     .map((request) => ({ request, ranks: rank(request) }))
     .sort((one, other) => compareRanks(one.ranks, other.ranks))
   const sessions = new Map<string, ApprovalRequest[]>()
-  for (const { request } of shown)
-    sessions.set(request.session, [...(sessions.get(request.session) ?? []), request])
+  for (const { request } of shown) {
+    const known = sessions.get(request.session)
+    if (known === undefined) sessions.set(request.session, [request])
+    else known.push(request)
+  }
   const whole = [...sessions].map(([session, all]) => ({ session, requests: all, ofSession: all }))
-  return order === 'session' || order === '' ? whole : splitInOrder(shown, whole)
+  return order === 'session' || order === '' ? whole : splitInOrder(shown, sessions)
 }
 
 /** One list in the order of its requests. */
 function splitInOrder(
   shown: readonly { readonly request: ApprovalRequest }[],
-  whole: readonly SessionGroup[],
+  sessions: ReadonlyMap<string, ApprovalRequest[]>,
 ): SessionGroup[] {
-  const rest = new Map(whole.map(({ session, ofSession }) => [session, ofSession]))
-  const groups: SessionGroup[] = []
+  const rest = new Map(sessions)
+  const groups: (SessionGroup & { readonly requests: ApprovalRequest[] })[] = []
   for (const { request } of shown) {
     const { session } = request
     const last = groups.at(-1)
-    if (last?.session === session)
-      groups[groups.length - 1] = { ...last, requests: [...last.requests, request] }
+    if (last?.session === session) last.requests.push(request)
     else groups.push({ session, requests: [request], ofSession: rest.get(session) ?? [] })
     rest.delete(session)
   }
