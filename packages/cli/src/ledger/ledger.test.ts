@@ -438,15 +438,12 @@ describe('query by what the arguments were', () => {
     const sum = ['--sum', 'args.amount', '--tool', 'create_refund']
     expect(JSON.parse((await query(...sum, '--json')).text)).toEqual({
       value: 'args.amount',
-      calls: 4,
-      sum: 1500,
-      allowed: 3,
-      allowedSum: 600,
-      min: 50,
-      max: 900,
+      currencies: [
+        { currency: '', calls: 4, sum: 1500, allowed: 3, allowedSum: 600, min: 50, max: 900 },
+      ],
     })
     expect((await query(...sum, '--where', 'args.amount < 300')).text).toContain(
-      'args.amount of 2 calls: sum 300, smallest 50, largest 250; allowed 2, sum 300',
+      'args.amount of 2 calls without a currency on record: sum 300, smallest 50, largest 250; allowed 2, sum 300',
     )
     expect(await query('--sum', 'args.total')).toMatchObject({ code: 1 })
   })

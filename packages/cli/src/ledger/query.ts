@@ -74,7 +74,7 @@ const OPTIONS = {
   '--limit <n>': ['how many', '100'],
   '--all': 'every page, of at most --limit calls each; with --store all of one copy',
   '--sum <value>':
-    'how often, the sum, the smallest and the largest of a recorded value, such as `args.amount`',
+    'how often, and for each currency the sum, the smallest and the largest of a recorded value, such as `args.amount`',
   '--sql <select>': 'one SELECT of your own, instead of the filters',
   '--timeout <seconds>': ['how long the SELECT may take', '10'],
 } as const
@@ -116,13 +116,13 @@ function sum(path: string, options: Options, output: Output) {
     const { readSum } = await import('@sluice/console/queries/value-queries')
     const total = withIndex(directory, ledger, (index) => runSteps(readSum(index, { query })))
     output.value({ value: path, ...total })
-    const { calls, allowed, allowedSum, min, max } = total
-    output.line(
-      calls === 0
-        ? `no call has a number on record at ${printable(path)}`
-        : `${printable(path)} of ${plural(calls, 'call')}: sum ${total.sum}, smallest ${min}, largest ${max}; allowed ${allowed}, sum ${allowedSum}`,
-    )
-    return calls > 0 ? 0 : 1
+    if (total.currencies.length === 0)
+      output.line(`no call has a number on record at ${printable(path)}`)
+    for (const { currency, calls, sum, min, max, allowed, allowedSum } of total.currencies)
+      output.line(
+        `${printable(path)} of ${plural(calls, 'call')}${currency === '' ? ' without a currency on record' : ` in ${printable(currency)}`}: sum ${sum}, smallest ${min}, largest ${max}; allowed ${allowed}, sum ${allowedSum}`,
+      )
+    return total.currencies.length > 0 ? 0 : 1
   }
 }
 

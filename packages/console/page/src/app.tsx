@@ -3,6 +3,7 @@
 
 import { QueryClientProvider } from '@tanstack/react-query'
 import { type ComponentType, type JSX, Suspense, useEffect, useState } from 'react'
+import { I18nProvider } from 'react-aria-components/I18nProvider'
 import type { ServerView, SettingsView } from '../../src/contract/contract.ts'
 import { EVERYTHING, FreezeBanner, FreezeButton } from './freeze.tsx'
 import { keepFocus } from './keep-focus.ts'
@@ -81,7 +82,7 @@ export function App(): JSX.Element {
   const { state } = useSession()
   const zone = useZone()
   return (
-    <>
+    <I18nProvider locale={LOCALE}>
       {state === 'in' ? (
         <QueryClientProvider client={queries}>
           <Console key={zone} />
@@ -90,9 +91,12 @@ export function App(): JSX.Element {
         <SignIn />
       )}
       <Toasts />
-    </>
+    </I18nProvider>
   )
 }
+
+/** English that writes dates as ISO does, whatever the browser speaks. */
+const LOCALE = 'en-CA'
 
 function Console(): JSX.Element {
   const { page } = useRoute()

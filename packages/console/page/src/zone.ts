@@ -12,6 +12,11 @@ const zone = new SharedValue<Zone>(readChoice(KEY) === 'utc' ? 'utc' : 'local')
 
 export const chosenZone = zone.get
 
+/** The IANA name of the zone that was chosen. */
+export function zoneName(): string {
+  return zone.get() === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 export function chooseZone(next: Zone): void {
   storeChoice(KEY, next === 'local' ? undefined : next)
   zone.set(next)

@@ -120,7 +120,8 @@ function sumEndpoint(reader: LedgerReader): Endpoint {
       sort: required(TEXT, 'the path of the value'),
       by: { shape: word(SUMMED_BY), doc: 'also for each caller, or each approver' },
     },
-    summary: 'sum, smallest and largest of a recorded value of the same calls (RecordedSum)',
+    summary:
+      'sum, smallest and largest of a recorded value of the same calls, for each currency (RecordedSum)',
     handle: ({ input: { by, ...input }, request }) =>
       reader.ask('sum', { query: toQuery(input), by }, request),
   })

@@ -81,14 +81,49 @@ test('H2: sum, smallest and largest are of the calls that match', () => {
   expect(
     runSteps(reading.sum({ query: { sort: 'args.amount', where: 'args.amount > 20' } })),
   ).toEqual({
-    calls: wanted.length,
-    sum: wanted.reduce((sum, amount) => sum + amount, 0),
-    min: Math.min(...wanted),
-    max: Math.max(...wanted),
-    allowed: wanted.length,
-    allowedSum: wanted.reduce((sum, amount) => sum + amount, 0),
+    currencies: [
+      {
+        currency: '',
+        calls: wanted.length,
+        sum: wanted.reduce((sum, amount) => sum + amount, 0),
+        min: Math.min(...wanted),
+        max: Math.max(...wanted),
+        allowed: wanted.length,
+        allowedSum: wanted.reduce((sum, amount) => sum + amount, 0),
+      },
+    ],
   })
-  expect(runSteps(reading.sum({ query: { sort: 'args.to' } })).calls).toBe(0)
+  expect(runSteps(reading.sum({ query: { sort: 'args.to' } })).currencies).toEqual([])
+})
+
+test('amounts of different currencies are never added, also not those of one caller', async () => {
+  const place = freshDirectoryForAll()
+  const ledger = Ledger.open({ directory: place })
+  const amounts = [
+    { path: 'args.currency', amount: 10, currency: 'EUR' },
+    { path: 'args.currency', amount: 20, currency: 'eur' },
+    { path: 'args.payment.currency', amount: 40, currency: 'USD' },
+    { path: 'args.other', amount: 80, currency: 'CHF' },
+  ]
+  for (const [n, { path, amount, currency }] of amounts.entries()) {
+    const judged = { 'args.payment.amount': new ExactNumber(String(amount)), [path]: currency }
+    await ledger.intent(decisionEntry(n, { judged }))
+  }
+  ledger.close()
+  const queries = new LedgerQueries(place)
+  const { currencies, groups } = runSteps(
+    queries.sum({ query: { sort: 'args.payment.amount' }, by: 'caller' }),
+  )
+  const sums = currencies.map(({ currency, sum }) => [currency, sum])
+  expect(sums).toEqual([
+    ['EUR', 30],
+    ['', 80],
+    ['USD', 40],
+  ])
+  expect(groups?.map(({ currency, allowedSum }) => [currency, allowedSum]).sort()).toEqual(
+    sums.sort(),
+  )
+  queries.close()
 })
 
 test('a held call counts in the sum of all calls, and not in that of those that were allowed', async () => {
@@ -101,10 +136,7 @@ test('a held call counts in the sum of all calls, and not in that of those that 
   ledger.close()
   const queries = new LedgerQueries(place)
   expect(runSteps(queries.sum({ query: { sort: 'args.amount' } }))).toMatchObject({
-    calls: 2,
-    sum: 15_000,
-    allowed: 1,
-    allowedSum: 7_500,
+    currencies: [{ calls: 2, sum: 15_000, allowed: 1, allowedSum: 7_500 }],
   })
   queries.close()
 })

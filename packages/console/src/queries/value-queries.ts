@@ -1,4 +1,4 @@
-// Calls in the order of a recorded value, and its sum over the calls that match. Both read the values of one
+// Calls in the order of a recorded value, and its sums over the calls that match. Both read the values of one
 // path in parts, so that other questions are answered in between.
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -14,7 +14,7 @@ import {
 import type { RecordIndex } from '@sluice/ledger/query/record-index'
 import { USUAL_WORDS } from '@sluice/ledger/records/files'
 import { parseConditions, toValueSql } from '@sluice/ledger/records/recorded-values'
-import { createRowReader, FLAG, NUMBER, TEXT, withDefault } from '@sluice/ledger/store/read-row'
+import { createRowReader, FLAG, NUMBER, TEXT } from '@sluice/ledger/store/read-row'
 import type { Steps } from '@sluice/policy/structures/steps'
 import { splitRange } from './histogram.ts'
 import { SUM_GROUPS_MAX, VALUES_SEARCHED_MS, VALUES_STEP } from './limits.ts'
@@ -82,22 +82,31 @@ export function* readByValue(
   }
 }
 
-const NO_CALLS = { calls: 0, sum: 0, allowed: 0, allowedSum: 0, min: 0, max: 0 }
 export const SUMMED_BY = ['caller', 'approver'] as const
 
-/** Of the numbers that matching calls have at one path; sums are double precision. */
-export type RecordedSum = Readonly<typeof NO_CALLS> & {
-  /** The largest sum of allowed calls first; absent unless asked for. A call with two approvers counts for both. */
+/** Of the numbers that matching calls have at one path. Amounts of different currencies are never added. */
+export interface RecordedSum {
+  /** One for each currency, that of the most calls first; empty without calls. */
+  readonly currencies: readonly SumOfCurrency[]
+  /** For each name and currency, the largest sum of allowed calls first; absent unless asked for. A call with two approvers counts for both. */
   readonly groups?: readonly SumOfName[]
 }
 
-/** The same calls of one caller or approver. */
-export interface SumOfName {
-  readonly name: string
+/** Sums are double precision. */
+export interface SumOfCurrency {
+  /** On record beside the number, as `args.currency` beside `args.amount`; empty if there is none. */
+  readonly currency: string
   readonly calls: number
   readonly sum: number
+  readonly min: number
+  readonly max: number
   readonly allowed: number
   readonly allowedSum: number
+}
+
+/** The same calls of one caller or approver. */
+export interface SumOfName extends SumOfCurrency {
+  readonly name: string
 }
 
 export interface SumRequest {
@@ -105,13 +114,15 @@ export interface SumRequest {
   readonly by?: (typeof SUMMED_BY)[number] | undefined
 }
 
-const SUM = { calls: NUMBER, sum: withDefault(NUMBER, 0), allowed: NUMBER, allowedSum: NUMBER }
-const readGroup = createRowReader<SumOfName>({ name: TEXT, ...SUM })
-/** Without calls there is no smallest and no largest. */
-const readPart = createRowReader<typeof NO_CALLS>({
-  ...SUM,
-  min: withDefault(NUMBER, 0),
-  max: withDefault(NUMBER, 0),
+const readGroup = createRowReader<SumOfName>({
+  name: TEXT,
+  currency: TEXT,
+  calls: NUMBER,
+  sum: NUMBER,
+  min: NUMBER,
+  max: NUMBER,
+  allowed: NUMBER,
+  allowedSum: NUMBER,
 })
 
 const IS_ALLOWED = `calls.became = ${USUAL_WORDS.action}`
@@ -123,75 +134,91 @@ export function* readSum(
   step = VALUES_STEP,
 ): Steps<RecordedSum> {
   const selected = selectCalls(database, query)
+  const whole = new Map<string, SumOfName>()
   const groups = new Map<string, SumOfName>()
-  const total = { ...NO_CALLS, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   const ends = database
     .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
     .get()
   if (selected !== undefined && ends?.first != null) {
+    const currency = findCurrency(database, query.sort ?? '')
     const first = Math.max(Number(ends.first), selected.range.first)
     const last = Math.min(Number(ends.last), selected.range.last)
     for (const range of splitRange({ first, last }, step)) {
-      const { found, from, where, values } = selectRecords(selected, range)
-      const row = database
-        .prepare(
-          `${found} SELECT count(*) AS calls, sum(value) AS sum, min(value) AS min, max(value) AS max,
-            count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
-            total(value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
-            FROM ${from} ${where} AND judged.value < '' AND calls.${IS_COUNTED}`,
-        )
-        .get(...values)
-      const part = readPart(row ?? {})
-      if (by !== undefined && part.calls > 0)
-        addGroups(
-          groups,
-          database
-            .prepare(sumBy(by, { found, from, where }))
-            .all(...values)
-            .map(readGroup),
-        )
+      const selection = selectRecords(selected, range)
+      const read = (of: keyof typeof CALLS_OF) => {
+        const sql = sumCalls(selection, CALLS_OF[of], currency)
+        return database
+          .prepare(sql)
+          .all(...selection.values)
+          .map(readGroup)
+      }
+      addSums(whole, read('all'))
+      if (by !== undefined && whole.size > 0) addSums(groups, read(by))
       yield
-      if (part.calls === 0) continue
-      total.calls += part.calls
-      total.sum += part.sum
-      total.allowed += part.allowed
-      total.allowedSum += part.allowedSum
-      total.min = Math.min(total.min, part.min)
-      total.max = Math.max(total.max, part.max)
     }
   }
-  if (total.calls === 0) return NO_CALLS
-  if (by === undefined) return total
+  const currencies = [...whole.values()]
+    .sort((one, other) => other.calls - one.calls)
+    .map(({ name: _, ...sum }) => sum)
+  if (by === undefined || currencies.length === 0) return { currencies }
   const named = [...groups.values()].sort((one, other) => other.allowedSum - one.allowedSum)
-  return { ...total, groups: named.slice(0, SUM_GROUPS_MAX) }
+  return { currencies, groups: named.slice(0, SUM_GROUPS_MAX) }
 }
 
-/** The values of matching calls for each caller, or for each tag that names an approver. */
-function sumBy(
-  by: (typeof SUMMED_BY)[number],
-  { found, from, where }: Pick<CallSelection, 'found' | 'from' | 'where'>,
+/** Where a call has the name that it is counted for. */
+const CALLS_OF = {
+  all: { name: "''", joined: '' },
+  caller: { name: 'w.text', joined: 'JOIN words w ON w.id = calls.principal' },
+  approver: {
+    name: `substr(w.text, ${'approver:'.length + 1})`,
+    joined: `JOIN words w ON w.text >= 'approver:' AND w.text < 'approver;'
+      JOIN judged AS tag ON tag.path = w.id AND tag.seq = calls.seq`,
+  },
+} as const
+
+const CURRENCY_NAMES = ['currency', 'currency_code', 'currencyCode']
+
+/** The currency of a call in SQL: an argument beside the number, or beside an object that has it. */
+function findCurrency(database: DatabaseSync, path: string): string {
+  const parts = path.split('.').slice(0, -1)
+  const objects = parts.map((_, at) => parts.slice(0, at + 1).join('.'))
+  const ids = objects
+    .flatMap((object) => CURRENCY_NAMES.map((name) => `${object}.${name}`))
+    .map((one) => database.prepare('SELECT id FROM words WHERE text = ?').get(one)?.id)
+    .filter((id) => id !== undefined)
+  return `coalesce((SELECT upper(unit.value) FROM judged AS unit
+    WHERE unit.path IN (${ids.join(', ')}) AND unit.seq = calls.seq LIMIT 1), '')`
+}
+
+function sumCalls(
+  { found, from, where }: CallSelection,
+  { name, joined }: (typeof CALLS_OF)[keyof typeof CALLS_OF],
+  currency: string,
 ): string {
-  const name = by === 'caller' ? 'w.text' : `substr(w.text, ${'approver:'.length + 1})`
-  const joined =
-    by === 'caller'
-      ? 'JOIN words w ON w.id = calls.principal'
-      : `JOIN words w ON w.text >= 'approver:' AND w.text < 'approver;'
-          JOIN judged AS tag ON tag.path = w.id AND tag.seq = calls.seq`
-  return `${found} SELECT ${name} AS name, count(*) AS calls, sum(judged.value) AS sum,
+  return `${found} SELECT ${name} AS name, ${currency} AS currency, count(*) AS calls,
+    sum(judged.value) AS sum, min(judged.value) AS min, max(judged.value) AS max,
     count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
     total(judged.value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
-    FROM ${from} ${joined} ${where} AND judged.value < '' AND calls.${IS_COUNTED} GROUP BY 1`
+    FROM ${from} ${joined} ${where} AND judged.value < '' AND calls.${IS_COUNTED} GROUP BY 1, 2`
 }
 
-function addGroups(groups: Map<string, SumOfName>, rows: readonly SumOfName[]): void {
+function addSums(sums: Map<string, SumOfName>, rows: readonly SumOfName[]): void {
   for (const row of rows) {
-    const had = groups.get(row.name) ?? NO_CALLS
-    groups.set(row.name, {
-      name: row.name,
-      calls: had.calls + row.calls,
-      sum: had.sum + row.sum,
-      allowed: had.allowed + row.allowed,
-      allowedSum: had.allowedSum + row.allowedSum,
-    })
+    const key = JSON.stringify([row.name, row.currency])
+    const had = sums.get(key)
+    sums.set(
+      key,
+      had === undefined
+        ? row
+        : {
+            ...row,
+            calls: had.calls + row.calls,
+            sum: had.sum + row.sum,
+            min: Math.min(had.min, row.min),
+            max: Math.max(had.max, row.max),
+            allowed: had.allowed + row.allowed,
+            allowedSum: had.allowedSum + row.allowedSum,
+          },
+    )
   }
 }

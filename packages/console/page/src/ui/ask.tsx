@@ -4,6 +4,7 @@
 import { type JSX, type ReactNode, useState } from 'react'
 import { type ApiError, toApiError } from '../api.ts'
 import { Button, type ButtonKind } from './button.tsx'
+import { DateTimeField } from './date-time.tsx'
 import { Dialog } from './dialog.tsx'
 import { Chips, type Choice, SelectField, TextField } from './fields.tsx'
 import { Icon, type IconName } from './icons.tsx'
@@ -14,8 +15,8 @@ export type FormValues = Readonly<Record<string, string>>
 export interface FormField {
   readonly name: string
   readonly label: string
-  /** As of an input; `area` has several lines, `chips` shows all choices. */
-  readonly type?: 'text' | 'number' | 'password' | 'area' | 'chips'
+  /** As of an input; `area` has several lines, `chips` shows all choices, the value of `time` is in milliseconds. */
+  readonly type?: 'text' | 'number' | 'password' | 'area' | 'chips' | 'time'
   readonly choices?: readonly Choice[]
   readonly placeholder?: string
   readonly rows?: number
@@ -109,6 +110,14 @@ function Field({ field, isFirst, onEnter, ...state }: OneField): JSX.Element {
       <Chips {...rest} {...state} choices={choices} />
     ) : (
       <SelectField {...rest} {...state} quiet={false} choices={choices} />
+    )
+  if (type === 'time')
+    return (
+      <DateTimeField
+        label={field.label}
+        value={state.value === '' ? undefined : Number(state.value)}
+        onChange={(ms) => state.onChange(String(ms ?? ''))}
+      />
     )
   const common = { ...rest, ...state, isFirst, onEnter }
   if (type === 'area') return <TextField {...common} mono rows={rows ?? 3} />

@@ -1,6 +1,6 @@
 // Fields with their labels: text, several lines, text with suggestions, a select, and a choice as chips.
 
-import { type ChangeEvent, type JSX, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type JSX, useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ComboBox } from 'react-aria-components/ComboBox'
 import { Input } from 'react-aria-components/Input'
@@ -8,6 +8,8 @@ import { Label } from 'react-aria-components/Label'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
 import { Select, SelectValue } from 'react-aria-components/Select'
+import { TextArea } from 'react-aria-components/TextArea'
+import { TextField as AriaTextField } from 'react-aria-components/TextField'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
 import { Icon } from './icons.tsx'
@@ -21,31 +23,13 @@ interface FieldProps {
   readonly quiet?: boolean
 }
 
-interface LabelledProps {
-  readonly id: string
-  readonly label: string
-  readonly quiet: boolean
-  readonly className?: string
-  readonly children: ReactNode
-}
-
-function Labelled({ id, label, quiet, className = '', children }: LabelledProps): JSX.Element {
-  return (
-    <div className={`field ${className}`}>
-      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
-        {label}
-      </label>
-      {children}
-    </div>
-  )
-}
-
 export function TextField({
   label,
   quiet = false,
   className = '',
   rows,
   mono = false,
+  value,
   onChange,
   onEnter,
   isFirst = false,
@@ -62,7 +46,6 @@ export function TextField({
   /** Of a dialog: it has the focus when that opens. */
   isFirst?: boolean
 }): JSX.Element {
-  const id = useId()
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
   useEffect(() => {
     if (!isFirst) return
@@ -72,35 +55,30 @@ export function TextField({
     })
     return () => cancelAnimationFrame(frame)
   }, [isFirst])
-  const change = (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
-    onChange(event.target.value)
   return (
-    <Labelled id={id} label={label} quiet={quiet} className={className}>
+    <AriaTextField className={`field ${className}`} value={value} onChange={onChange}>
+      <Label className={quiet ? 'visually-hidden' : undefined}>{label}</Label>
       {rows === undefined ? (
-        <input
+        <Input
           {...rest}
           ref={input}
-          id={id}
           className="input"
           autoComplete="off"
           spellCheck={false}
-          onChange={change}
-          onKeyDown={(event) => event.key === 'Enter' && onEnter?.()}
+          onKeyDown={({ key }) => key === 'Enter' && onEnter?.()}
         />
       ) : (
-        <textarea
+        <TextArea
           {...rest}
           ref={input}
-          id={id}
+          rows={rows}
+          className={mono ? 'area mono' : 'area'}
           onKeyDown={({ key, ctrlKey, metaKey }) =>
             key === 'Enter' && (ctrlKey || metaKey) && onEnter?.()
           }
-          rows={rows}
-          className={mono ? 'area mono' : 'area'}
-          onChange={change}
         />
       )}
-    </Labelled>
+    </AriaTextField>
   )
 }
 

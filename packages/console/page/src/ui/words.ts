@@ -2,7 +2,7 @@
 
 import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import type { CallRecord } from '../../../src/contract/contract.ts'
-import { chosenZone } from '../zone.ts'
+import { zoneName } from '../zone.ts'
 
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
 const HOURS = { hour: '2-digit', minute: '2-digit' } as const
@@ -38,9 +38,9 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** In the time zone that was chosen. */
 function format(options: Intl.DateTimeFormatOptions, ms: number): string {
-  const zone = chosenZone() === 'utc' ? { timeZone: 'UTC' } : {}
-  const key = JSON.stringify([options, zone])
-  const known = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', { ...options, ...zone })
+  const zoned = { ...options, timeZone: zoneName() }
+  const key = JSON.stringify(zoned)
+  const known = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', zoned)
   formats.set(key, known)
   return known.format(ms)
 }

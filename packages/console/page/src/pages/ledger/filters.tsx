@@ -12,7 +12,7 @@ import { SuggestingField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_CHOICES } from '../../ui/marks.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { chosenZone } from '../../zone.ts'
+import { zoneName } from '../../zone.ts'
 import { resolveRange } from './range.ts'
 import { TimeRangePicker } from './time-range.tsx'
 
@@ -50,8 +50,7 @@ export function useFilter(): { readonly filter: CallFilter; readonly key: string
   const { range, ...rest } = filter
   // Up to the moment when it was chosen: what comes later is counted as new.
   const times = useMemo(() => {
-    const isUtc = chosenZone() === 'utc'
-    const { sinceMs, untilMs } = resolveRange(range, Date.now(), isUtc) ?? {}
+    const { sinceMs, untilMs } = resolveRange(range, Date.now(), zoneName()) ?? {}
     return sinceMs === undefined ? {} : { sinceMs: String(sinceMs), untilMs: String(untilMs ?? '') }
   }, [range])
   return { filter, key: formatQuery({ ...rest, ...times }) }

@@ -32,7 +32,6 @@ import { useOpenCall } from './explained.tsx'
 import { useExport } from './export.tsx'
 import { type CallFilter, Filters, useFilter } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
-import { useSavedViews } from './saved-views.tsx'
 import './ledger.css'
 
 export function Ledger(): JSX.Element {
@@ -146,7 +145,6 @@ interface FilterBarProps {
 
 /** One row; at phone width the filters are in a sheet. */
 function FilterBar({ filter, query, values, children }: FilterBarProps): JSX.Element {
-  const views = useSavedViews()
   const exporting = useExport(query)
   const columns = useValueColumns(values)
   const set = Object.values(filter).filter((value) => value !== '').length
@@ -161,12 +159,11 @@ function FilterBar({ filter, query, values, children }: FilterBarProps): JSX.Ele
       )}
       {children}
       <MenuButton
-        label="Views, columns, export"
+        label="Columns, export"
         icon="more"
-        sections={{ Views: views.entries, Columns: columns, 'Export as': exporting.entries }}
+        sections={{ Columns: columns, 'Export as': exporting.entries }}
       />
       {exporting.progress}
-      {views.dialog}
     </div>
   )
 }
@@ -221,28 +218,39 @@ function Sums({
       ? undefined
       : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${formatQuery({ sort: path, by: by === 'all' ? '' : by }).slice(1)}`,
   )
-  if (value === undefined || value.calls === 0) return null
-  const { calls, sum, allowed, allowedSum, min, max } = value
+  if (value === undefined || value.currencies.length === 0) return null
+  const hasCurrency = value.currencies.some(({ currency }) => currency !== '')
   return (
     <div className="small num">
       <div className="row">
-        <p role="status">
-          {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')}{' '}
-          {allowed < calls ? amount(sum) : <b>{amount(sum)}</b>}, from {amount(min)} to{' '}
-          {amount(max)}
-          {allowed < calls && (
-            <>
-              ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
-            </>
-          )}
-        </p>
+        <div role="status">
+          {value.currencies.map(({ currency, calls, sum, allowed, allowedSum, min, max }) => (
+            <p key={currency}>
+              {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')}{' '}
+              {allowed < calls ? amount(sum) : <b>{amount(sum)}</b>}
+              {currency !== '' && (
+                <>
+                  {' '}
+                  <UntrustedText text={currency} className="strong" />
+                </>
+              )}
+              , from {amount(min)} to {amount(max)}
+              {allowed < calls && (
+                <>
+                  ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
+                </>
+              )}
+              {currency === '' && '; no currency is on record'}
+            </p>
+          ))}
+        </div>
         <Chips label="Sums of" value={by} onChange={setBy} choices={SUMMED_BY} />
       </div>
       {value.groups !== undefined && (
         <DataTable
           label="Sums"
           rows={value.groups}
-          keyOf={({ name }) => name}
+          keyOf={({ name, currency }) => `${name} ${currency}`}
           columns={[
             {
               head: by === 'caller' ? 'Caller' : 'Decided by',
@@ -251,6 +259,10 @@ function Sums({
             { head: 'Calls', className: 'right num', cell: (one) => count(one.calls) },
             { head: 'Allowed', className: 'right num', cell: (one) => count(one.allowed) },
             { head: 'Sum of those', className: 'right num', cell: (one) => amount(one.allowedSum) },
+            hasCurrency && {
+              head: 'Currency',
+              cell: ({ currency }) => <UntrustedText text={currency} />,
+            },
           ]}
         />
       )}

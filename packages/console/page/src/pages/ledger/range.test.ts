@@ -1,30 +1,35 @@
-// Ranges of time by name and as they are typed.
+// Ranges of time by name, and as days of a calendar.
 
+import { fromAbsolute } from '@internationalized/date'
 import { expect, test } from 'vitest'
-import { RANGES, readTime, resolveRange, writeTime } from './range.ts'
+import { RANGES, resolveRange, type TimeRange, toDays, wholeDays } from './range.ts'
 
 const NOW = Date.UTC(2026, 10, 19, 1, 30)
-const utc = (name: string) => {
-  const { sinceMs = 0, untilMs } = resolveRange(name, NOW, true) ?? {}
-  return [writeTime(sinceMs, true), untilMs === undefined ? '' : writeTime(untilMs, true)]
-}
+const ZONE = 'Europe/Berlin'
+const write = (ms: number | undefined, zone: string) =>
+  ms === undefined ? '' : fromAbsolute(ms, zone).toString().slice(0, 19)
+const texts = (range: TimeRange | undefined, zone: string) => [
+  write(range?.sinceMs, zone),
+  write(range?.untilMs, zone),
+]
+const named = (name: string, zone = 'UTC') => texts(resolveRange(name, NOW, zone), zone)
 
 test('a named range is days and months of the zone, or a while up to now', () => {
-  expect(utc('24h')).toEqual(['2026-11-18 01:30:00', ''])
-  expect(utc('today')).toEqual(['2026-11-19 00:00:00', ''])
-  expect(utc('yesterday')).toEqual(['2026-11-18 00:00:00', '2026-11-18 23:59:59'])
-  expect(utc('last-month')).toEqual(['2026-10-01 00:00:00', '2026-10-31 23:59:59'])
-  for (const { value } of RANGES) expect(resolveRange(value, NOW, false)).toBeDefined()
-  expect(resolveRange('never', NOW, true)).toBeUndefined()
+  expect(named('24h')).toEqual(['2026-11-18T01:30:00', ''])
+  expect(named('today')).toEqual(['2026-11-19T00:00:00', ''])
+  expect(named('yesterday')).toEqual(['2026-11-18T00:00:00', '2026-11-18T23:59:59'])
+  expect(named('last-month')).toEqual(['2026-10-01T00:00:00', '2026-10-31T23:59:59'])
+  expect(named('yesterday', 'America/New_York')[0]).toBe('2026-11-17T00:00:00')
+  for (const { value } of RANGES) expect(resolveRange(value, NOW, ZONE)).toBeDefined()
+  expect(resolveRange('never', NOW, 'UTC')).toBeUndefined()
 })
 
-test('what is typed is the whole of a day, a minute or a second', () => {
-  const read = (text: string, isEnd: boolean) => readTime(text, { isUtc: true, isEnd })
-  expect(read('2026-10-01', false)).toBe(Date.UTC(2026, 9, 1))
-  expect(read('2026-10-31', true)).toBe(Date.UTC(2026, 10, 1) - 1)
-  expect(read('2026-10-31 12:30', true)).toBe(Date.UTC(2026, 9, 31, 12, 31) - 1)
-  expect(read(' 2026-10-31T12:30:05', false)).toBe(Date.UTC(2026, 9, 31, 12, 30, 5))
-  for (const text of ['', 'October', '10/30/2026', '2026-10'])
-    expect(read(text, true)).toBeUndefined()
-  expect(readTime(writeTime(NOW, false), { isUtc: false, isEnd: false })).toBe(NOW)
+test('days of a calendar are whole, also those on which clocks are changed', () => {
+  // Clocks go back on 25 October 2026, so the range has an hour more than seven days.
+  const [since, until] = [Date.UTC(2026, 9, 20, 9), Date.UTC(2026, 9, 26, 9)]
+  const days = toDays(since, until, ZONE)
+  const range = days === null ? undefined : wholeDays(days, ZONE)
+  expect(texts(range, ZONE)).toEqual(['2026-10-20T00:00:00', '2026-10-26T23:59:59'])
+  expect((range?.untilMs ?? 0) - (range?.sinceMs ?? 0) + 1).toBe(169 * 3_600_000)
+  expect([toDays(until, since, ZONE), toDays(since, undefined, ZONE)]).toEqual([null, null])
 })

@@ -1,16 +1,23 @@
-// One picker for the range of time: named ranges, and times that are typed, in the zone of the console.
+// One picker for the range of time: named ranges, days of a calendar, and times that are typed, in the zone of the
+// console.
 
 import { type JSX, useState } from 'react'
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog'
 import { Popover } from 'react-aria-components/Popover'
+import {
+  CalendarCell,
+  CalendarGrid,
+  Heading,
+  RangeCalendar,
+} from 'react-aria-components/RangeCalendar'
 import { setQuery } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/fields.tsx'
+import { DateTimeField } from '../../ui/date-time.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { minute } from '../../ui/words.ts'
-import { chosenZone } from '../../zone.ts'
+import { zoneName } from '../../zone.ts'
 import type { CallFilter } from './filters.tsx'
-import { RANGES, readTime, TIME_FORM, writeTime } from './range.ts'
+import { RANGES, resolveRange, toDays, wholeDays } from './range.ts'
 
 export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element {
   const { range, sinceMs, untilMs } = filter
@@ -20,8 +27,8 @@ export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element
         <Icon name="history" /> <span className="visually-hidden">Time:</span> {nameRange(filter)}{' '}
         <Icon name="down" size={10} />
       </Button>
-      <Popover className="popover">
-        <Dialog aria-label="Time range" className="stack range">
+      <Popover className="popover scroll">
+        <Dialog aria-label="Time range" className="range">
           {({ close }) => {
             const choose = (next: Partial<CallFilter>) => {
               setQuery({ range: '', sinceMs: '', untilMs: '', ...next }, 'push')
@@ -42,7 +49,9 @@ export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element
                     </li>
                   ))}
                 </ul>
-                <Typed filter={filter} onTyped={choose} />
+                <div className="stack">
+                  <RangeForm filter={filter} onChosen={choose} />
+                </div>
               </>
             )
           }}
@@ -60,44 +69,74 @@ function nameRange({ range, sinceMs, untilMs }: CallFilter): string {
   return untilMs === '' ? `since ${since}` : `${since} – ${minute(Number(untilMs))}`
 }
 
-interface TypedProps {
+interface RangeFormProps {
   readonly filter: CallFilter
-  readonly onTyped: (times: Pick<CallFilter, 'sinceMs' | 'untilMs'>) => void
+  readonly onChosen: (times: Pick<CallFilter, 'sinceMs' | 'untilMs'>) => void
 }
 
-function Typed({ filter: { sinceMs, untilMs }, onTyped }: TypedProps): JSX.Element {
-  const isUtc = chosenZone() === 'utc'
-  const toText = (ms: string) => (ms === '' ? '' : writeTime(Number(ms), isUtc))
-  const [from, setFrom] = useState(() => toText(sinceMs))
-  const [to, setTo] = useState(() => toText(untilMs))
-  const since = readTime(from, { isUtc, isEnd: false })
-  const until = readTime(to, { isUtc, isEnd: true })
-  const isWrong =
-    (since === undefined && from !== '') ||
-    (until === undefined && to !== '') ||
-    (since !== undefined && until !== undefined && since > until)
-  const apply = () => {
-    if (isWrong) return
-    onTyped({ sinceMs: String(since ?? ''), untilMs: String(until ?? '') })
-  }
+/** Days are chosen in the calendar and are whole; the times beside it are typed. */
+function RangeForm({ filter, onChosen }: RangeFormProps): JSX.Element {
+  const zone = zoneName()
+  const [{ sinceMs, untilMs }, setTimes] = useState<TypedRange>(() => readTimes(filter, zone))
+  const isWrong = sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs
   return (
     <>
-      <TextField
+      <RangeCalendar
+        aria-label="Days"
+        className="calendar"
+        firstDayOfWeek="mon"
+        value={toDays(sinceMs, untilMs, zone)}
+        onChange={(days) => setTimes(wholeDays(days, zone))}
+      >
+        <header className="row line spread">
+          <Button slot="previous" kind="quiet" icon>
+            <Icon name="back" />
+          </Button>
+          <Heading className="small" />
+          <Button slot="next" kind="quiet" icon>
+            <Icon name="next" />
+          </Button>
+        </header>
+        <CalendarGrid>{(day) => <CalendarCell date={day} />}</CalendarGrid>
+      </RangeCalendar>
+      <DateTimeField
         label="From"
-        value={from}
-        onChange={setFrom}
-        placeholder={TIME_FORM}
-        onEnter={apply}
+        value={sinceMs}
+        onChange={(ms) => setTimes({ sinceMs: ms, untilMs })}
       />
-      <TextField label="To" value={to} onChange={setTo} placeholder={TIME_FORM} onEnter={apply} />
+      <DateTimeField
+        label="To"
+        value={untilMs}
+        onChange={(ms) =>
+          setTimes({ sinceMs, untilMs: ms === undefined ? ms : ms + MINUTE_MS - 1 })
+        }
+      />
       <p className="muted small" role="status">
-        {isWrong
-          ? `Write a time as ${TIME_FORM}, the earlier one first.`
-          : `${isUtc ? 'UTC' : 'Local time'}; a day alone is all of it.`}
+        {isWrong ? 'The earlier time comes first.' : `${zone}; a time is to the end of its minute.`}
       </p>
-      <Button kind="primary" isDisabled={isWrong} onPress={apply}>
+      <Button
+        kind="primary"
+        isDisabled={isWrong}
+        onPress={() => onChosen({ sinceMs: String(sinceMs ?? ''), untilMs: String(untilMs ?? '') })}
+      >
         Show this range
       </Button>
     </>
+  )
+}
+
+const MINUTE_MS = 60_000
+
+interface TypedRange {
+  /** Undefined: from the first call on. */
+  readonly sinceMs?: number | undefined
+  /** Undefined: up to now. */
+  readonly untilMs?: number | undefined
+}
+
+function readTimes({ range, sinceMs, untilMs }: CallFilter, zone: string): TypedRange {
+  const typed = (text: string) => (text === '' ? undefined : Number(text))
+  return (
+    resolveRange(range, Date.now(), zone) ?? { sinceMs: typed(sinceMs), untilMs: typed(untilMs) }
   )
 }

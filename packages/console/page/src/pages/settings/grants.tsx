@@ -23,7 +23,6 @@ import { ShownOnce } from '../../ui/shown-once.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, minute, namesIn } from '../../ui/words.ts'
 import { chosenZone } from '../../zone.ts'
-import { readTime, TIME_FORM } from '../ledger/range.ts'
 
 const REFRESH_MS = 5_000
 const DENIALS = [
@@ -163,15 +162,13 @@ function listFields(policies: readonly string[]): FormField[] {
       type: 'number',
       placeholder: String(AGENT_SESSIONS_MAX),
     },
-    { name: 'until', label: `Ends (optional, ${zone})`, placeholder: TIME_FORM },
+    { name: 'until', label: `Ends (optional, ${zone})`, type: 'time' },
     { name: 'explain', label: 'Denials', choices: DENIALS },
   ]
 }
 
 function findFault({ name = '', until = '' }: FormValues): string | undefined {
-  const endMs = until === '' ? Number.POSITIVE_INFINITY : readEnd(until)
-  if (Number.isNaN(endMs)) return `Write a time as ${TIME_FORM}.`
-  if (endMs <= Date.now()) return 'This time is over.'
+  if (until !== '' && Number(until) <= Date.now()) return 'This time is over.'
   if (name === '') return ''
   return GRANT_NAME.form.test(name) ? undefined : GRANT_NAME.help
 }
@@ -185,11 +182,6 @@ function toGrant(form: FormValues): GrantRequest {
     groups: namesIn(groups),
     ...(slots === '' ? {} : { slots: Number(slots) }),
     ...(explain === '' ? {} : { explain: true }),
-    ...(until === '' ? {} : { until: new Date(readEnd(until)).toISOString() }),
+    ...(until === '' ? {} : { until: new Date(Number(until)).toISOString() }),
   }
-}
-
-/** In the zone that the console shows times in. NaN if it cannot be read. */
-function readEnd(text: string): number {
-  return readTime(text, { isUtc: chosenZone() === 'utc', isEnd: true }) ?? Number.NaN
 }
