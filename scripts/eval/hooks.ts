@@ -27,7 +27,7 @@ import { type FakeModel, startFakeModel } from '../../test/support/fake-model.ts
 import { ROOT } from '../../test/support/modules.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../../test/support/own-gate.ts'
 import type { RunOptions } from '../dispatch.ts'
-import { runBoxSession, runOtherHook } from './hook-box.ts'
+import { runBoxSession, runOtherHooks, runSkill } from './hook-box.ts'
 import { EVASIONS, type Evasion } from './hook-evasions.ts'
 import { type Lease, tryLease } from './hook-lease.ts'
 
@@ -91,7 +91,8 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
         const inBox = { client, version, program, model, gate: boxing }
         for (const { name, wrong: why } of [
           ...(await runBoxSession(inBox)),
-          ...(CLIENTS[client].settings.plugin === undefined ? [await runOtherHook(inBox)] : []),
+          ...(CLIENTS[client].settings.plugin === undefined ? await runOtherHooks(inBox) : []),
+          ...(client === 'claude-code' ? [await runSkill(inBox)] : []),
         ]) {
           if (why !== '') wrong++
           console.log(`${client} ${version}  box: ${name}${why === '' ? '' : `  WRONG\n${why}`}`)

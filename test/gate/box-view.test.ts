@@ -16,7 +16,11 @@ import {
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { findSecrets, readProjectFolder } from '../../packages/gateway/src/isolation/box-view.ts'
+import {
+  findSecrets,
+  readProjectFolder,
+  showBox,
+} from '../../packages/gateway/src/isolation/box-view.ts'
 import {
   BOX_ENTRIES_MAX,
   BOX_LINE_BYTES_MAX,
@@ -397,10 +401,12 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           .filter(existsSync)
         for (const project of [...folders, trial.home, join(trial.home, '.ssh')])
           await expect(begin(project)).rejects.toMatchObject(refuse(`\`${project}\` is no project`))
-        // Not because the home directory of the trial is in one of them.
-        vi.stubEnv('TMPDIR', trial.project)
-        for (const project of [...folders, trial.project])
+        // Not because the home directory of the trial, or that for temporary files, is in one of them.
+        vi.stubEnv('TMPDIR', '/nowhere')
+        for (const project of folders)
           expect(() => readProjectFolder(project)).toThrow('is no project')
+        vi.stubEnv('TMPDIR', trial.project)
+        expect(() => readProjectFolder(trial.project)).toThrow('is no project')
         vi.unstubAllEnvs()
       })
 
@@ -450,17 +456,22 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           await expect(begin(join(work, name))).rejects.toMatchObject(refuse('is a link'))
       })
 
-      test('a link on the way to what `read` opens', async () => {
-        const link = 'ln -s ../../other/outside.txt opened/.env'
-        trial.outside(`mv opened away && mkdir opened && ${link}`)
-        try {
-          await expect(trial.run('id', { session: 'link' })).rejects.toMatchObject(
-            refuse(`\`${join(trial.project, 'opened/.env')}\` is a link`),
+      test.each(['.env', '.env.local'])(
+        'a link on the way to what `read` and `write` open: `%s`',
+        async (name) => {
+          const link = `ln -s ../../other/outside.txt opened/${name}`
+          trial.outside(
+            `mv opened away && mkdir opened && touch opened/.env{,.local} && rm opened/${name} && ${link}`,
           )
-        } finally {
-          trial.outside('rm -r opened && mv away opened')
-        }
-      })
+          try {
+            await expect(trial.run('id', { session: 'link' })).rejects.toMatchObject(
+              refuse(`\`${join(trial.project, 'opened', name)}\` is a link`),
+            )
+          } finally {
+            trial.outside('rm -r opened && mv away opened')
+          }
+        },
+      )
 
       test('a `.git` that leads to a repository of somebody else, or to files of the line', async () => {
         const git = join(trial.project, '.git')
@@ -508,6 +519,17 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
             refuse('does not lead back to it'),
           )
       })
+    })
+
+    test('a secret that is gone by the time the box starts does not keep it from starting', () => {
+      const { project } = trial
+      const places = { project, cwd: project, home: '/h', tmp: '/t', caches: '/c' }
+      const settings = { read: [], write: [], hosts: [], env: [] }
+      const others = { scratch: undefined, hidden: [], readOnly: [], settings }
+      const secrets = ['gone.key', '.env'].map((name) => join(project, name))
+      const { guarded } = showBox({ ...places, ...others, secrets })
+      expect(guarded).toContain(secrets[1])
+      expect(guarded).not.toContain(secrets[0])
     })
 
     test('a submodule has its repository, and config of a worktree cannot be made', async () => {

@@ -111,6 +111,8 @@ const UNASKED =
 
 const NOT_IN_BOX =
   'the line came back without its box, so it ran unconfined: another hook has changed it, or the client does not take rewritten lines'
+const NOT_ADMITTED =
+  'the client asks about a call that was not admitted with these arguments: another hook has changed it'
 
 export class HookGate {
   readonly #context: HookGateContext
@@ -192,17 +194,8 @@ export class HookGate {
         () => PASS,
       )
     }
-    const detail =
-      open === undefined
-        ? 'the client asks about a call that was not admitted with these arguments: another hook has changed it'
-        : NOT_IN_BOX
     if (calls !== undefined) calls.isRewritten = true
-    this.#report(undefined, {
-      server,
-      tool: call.tool,
-      what: 'rewritten',
-      detail,
-    })
+    this.#report(undefined, { server, tool: call.tool, what: 'rewritten', detail: NOT_ADMITTED })
     return PASS
   }
 
