@@ -7,6 +7,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
@@ -45,6 +46,8 @@ const COMPOSE = {
   variable: 'SLUICE_TEST_PODMAN_COMPOSE',
   names: ['podman-compose'],
 }
+/** Programs of podman that give a network its names. */
+const NAME_SERVICE = ['netavark', 'aardvark-dns']
 const PROJECT = 'sluice-soak'
 const URL_OF_GATES = 'http://localhost:7433'
 const NAMES = ['gate-1', 'gate-2', 'gate-3'] as const
@@ -57,7 +60,12 @@ export async function run(options: RunOptions): Promise<number> {
   const [podmanFile, compose, postgres, haproxy] = programs
   if (!podmanFile || !compose || !postgres || !haproxy)
     throw new Error('podman, podman-compose, PostgreSQL and HAProxy are needed')
-  const podman = new Podman(podmanFile)
+  const missing = NAME_SERVICE.filter((name) => !existsSync(join('/usr/lib/podman', name)))
+  if (missing.length > 0)
+    throw new Error(
+      `containers would not find each other by name: install ${missing.join(' and ')}, and remove them afterwards`,
+    )
+  const podman = new Podman(podmanFile, { hasNames: true })
   const config = mkdtempSync(join(tmpdir(), 'sluice-compose-'))
   const clients: Client[] = []
   const composeDo = (...args: string[]): void => {

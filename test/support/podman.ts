@@ -45,7 +45,8 @@ export class Podman {
   /** For programs that call podman themselves. */
   readonly env: NodeJS.ProcessEnv
 
-  constructor(file: string) {
+  /** `hasNames`: containers of a network find each other by name. It needs netavark and aardvark-dns. */
+  constructor(file: string, { hasNames = false } = {}) {
     this.file = file
     this.#folder = mkdtempSync(join(tmpdir(), 'sluice-podman-'))
     const write = (name: string, text: string): string => {
@@ -56,9 +57,14 @@ export class Podman {
     const storage = `[storage]\ndriver = "overlay"\ngraphroot = ${place('graph')}\nrunroot = ${place('run')}\n`
     // The other one, crun, does not work with both versions of cgroups mounted.
     const runtime = RUNC.some((path) => existsSync(path)) ? 'runtime = "runc"\n' : ''
+    // Left to itself, podman takes networks without names (CNI) if this machine has one of that kind.
+    const networks = `[network]\nnetwork_backend = "netavark"\nnetwork_config_dir = ${place('networks')}\n`
     this.env = {
       ...process.env,
-      CONTAINERS_CONF: write('containers.conf', `${CONTAINERS}${runtime}`),
+      CONTAINERS_CONF: write(
+        'containers.conf',
+        `${CONTAINERS}${runtime}${hasNames ? networks : ''}`,
+      ),
       CONTAINERS_STORAGE_CONF: write('storage.conf', storage),
     }
   }
