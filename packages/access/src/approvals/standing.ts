@@ -4,7 +4,7 @@
 // nothing else.
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { CallIdentity } from '@sluice/ledger/records/call-title'
+import type { CalledName } from '@sluice/ledger/records/call-title'
 import { STANDING_END } from '@sluice/ledger/records/record'
 import type { Vault } from '@sluice/ledger/store/vault'
 import { OperationError } from '@sluice/policy/structures/operation-error'
@@ -17,11 +17,16 @@ import { STANDING_MAX, STANDING_MS_MAX } from './limits.ts'
 import { maskText } from './mask-text.ts'
 import type { ApprovalRow } from './requests.ts'
 
-/** What a call is matched with. */
-export interface StandingMatch extends Omit<CallIdentity, 'callId'> {
+/** Which calls a standing approval is for, whatever their arguments. */
+interface StandingSubject extends CalledName {
+  readonly agent: string | null
   readonly principal: string
   readonly asked: string
   readonly pin: string
+}
+
+/** What a call is matched with. */
+export interface StandingMatch extends StandingSubject {
   /** Canonical text of every member of `params` except `_meta` and `arguments`. */
   readonly rest: string
   /** The text of the arguments; empty if there are none. */
@@ -42,7 +47,7 @@ interface StoredTerms {
   readonly bounds: Readonly<Record<string, ArgumentBound>>
 }
 
-interface StoredStanding extends Omit<StandingMatch, 'rest' | 'args' | 'session'> {
+interface StoredStanding extends StandingSubject {
   readonly id: string
   readonly terms: StoredTerms
   readonly by: readonly string[]

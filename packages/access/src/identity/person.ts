@@ -16,7 +16,8 @@ export type Role = (typeof ROLES)[number]
 export const PROOFS = ['passkey', 'pin', 'token', 'oauth', 'client'] as const
 export type ProofMethod = (typeof PROOFS)[number]
 
-export interface Person {
+/** A person without the proof method, which differs every time. */
+export interface Approver {
   /** Recorded in the ledger with the decision. */
   readonly name: string
   readonly kind: 'person' | 'system'
@@ -24,6 +25,9 @@ export interface Person {
   readonly groups: readonly string[]
   /** Principals that belong to this person (their agents call as these): separation of duties. */
   readonly owns: readonly string[]
+}
+
+export interface Person extends Approver {
   readonly proof: ProofMethod
 }
 

@@ -14,7 +14,6 @@ import { AgentError, toAgentError } from '../shared/errors.ts'
 import { AGENT_LOOK_BEATS, AGENT_REQUEST_LOOK_MS, AGENT_REQUEST_MS_MAX } from '../shared/limits.ts'
 import { orAborted } from '../shared/or-aborted.ts'
 import type { Steps } from '../step-thread/step-client.ts'
-import { refuseRowRequests } from './row-requests.ts'
 import type { Service } from './service.ts'
 import type { PromptArguments } from './service-types.ts'
 
@@ -188,7 +187,6 @@ export class AgentCluster {
     this.#beats += 1
     const isLook = wasFenced || this.#beats % AGENT_LOOK_BEATS === 0
     if (agents.length > 0 || isLook) await onTaken(isLook ? undefined : agents)
-    await refuseRowRequests(shared, lease)
   }
 
   /** Gates that wait for an answer of this one ask the gate that goes on with the agent, where that does nothing twice. */

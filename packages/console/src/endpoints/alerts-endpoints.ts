@@ -4,7 +4,7 @@
 import type { AlertDelivery } from '@sluice/gateway/alerts/alerts'
 import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import { LIMITS_SHOWN_MAX } from '@sluice/gateway/alerts/limits'
-import type { LimitInUse } from '@sluice/gateway/alerts/limits-in-use'
+import type { LimitFill } from '@sluice/gateway/alerts/limits-in-use'
 import { isOngoing, type ListedAlert } from '@sluice/gateway/alerts/stored-alerts'
 import type { AlertsConfig } from '@sluice/gateway/config/alerts'
 import { clockNow } from '@sluice/gateway/start/open-alerts'
@@ -25,7 +25,7 @@ export interface LimitsView {
 }
 
 /** A limit of the policy that has something used. */
-export interface LimitView extends Omit<LimitInUse, 'key' | 'id'> {
+export interface LimitView extends LimitFill {
   /** The tool, the category or the name of the limit. */
   readonly limit: string
   /** The values that the limit counts by; empty if it counts for everyone. */

@@ -26,13 +26,17 @@ const SCHEMA = `
 /** Refused definitions are the gate's to know. */
 const NO_PINS = 'DROP TABLE refused_pins;'
 
-export interface PolicyVersion {
-  readonly id: number
+/** Who put which document in force, when and why. */
+interface PolicyChange {
   readonly atMs: number
   readonly name: string
   readonly digest: string
   readonly by: string
   readonly why: string
+}
+
+export interface PolicyVersion extends PolicyChange {
+  readonly id: number
 }
 
 const readVersion = createRowReader<PolicyVersion>({
@@ -44,7 +48,7 @@ const readVersion = createRowReader<PolicyVersion>({
   why: TEXT,
 })
 
-interface SavedVersion extends Omit<PolicyVersion, 'id'> {
+interface SavedVersion extends PolicyChange {
   readonly text: string
 }
 

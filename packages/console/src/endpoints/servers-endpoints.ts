@@ -9,7 +9,7 @@ import { toolPage } from '@sluice/catalogue/pages/tool-page'
 import type { ServerConfig } from '@sluice/gateway/config/config'
 import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
 import { readServerTools } from '@sluice/gateway/front/sessions/list-tools'
-import type { ServerStatus } from '@sluice/gateway/operations/status'
+import type { ServerFacts } from '@sluice/gateway/operations/status'
 import { enterStep } from '@sluice/gateway/shared/current-step'
 import { Slices } from '@sluice/gateway/shared/slices'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
@@ -48,9 +48,7 @@ export interface ServerState {
 }
 
 /** How a server is, and what it offers. */
-export interface ServerView
-  extends ServerState,
-    Omit<ServerStatus, 'code' | 'fails' | 'leftOut' | 'unserved'> {
+export interface ServerView extends ServerState, ServerFacts {
   /** The program or the address, without what is secret. */
   readonly where: string
   readonly tools: number

@@ -4,13 +4,17 @@
 import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
 import type { RecordOrigin } from '@sluice/ledger/merged/origins'
 import type { CallWithOutcome } from '@sluice/ledger/query/query'
-import { findTarget, type TitledCall } from '@sluice/ledger/records/call-title'
+import { type CallIdentity, type CallTarget, findTarget } from '@sluice/ledger/records/call-title'
 import { type HeldCallRefusal, MADE_AGAIN } from '@sluice/ledger/records/held-calls'
 import { type OutcomeLabel, toOutcomeLabel } from '@sluice/ledger/records/outcome-label'
+import type { OutcomeRecord, RecordedDecision, Status } from '@sluice/ledger/records/record'
 import { listApprovers, listIndexedValues } from '@sluice/ledger/records/recorded-values'
 import { shadowText } from '@sluice/ledger/records/shadow-text'
 import type { Action } from '@sluice/policy/calls/actions'
+import type { GuardrailMatch } from '@sluice/policy/calls/decision'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/calls/decision-inputs'
+import type { Category } from '@sluice/policy/calls/tools'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { formatDecimal } from '@sluice/policy/values/decimal'
 import { ExactNumber } from '@sluice/policy/values/json'
 import type { RuleText } from './rule-text.ts'
@@ -26,10 +30,19 @@ export interface CallContext {
 }
 
 /** A recorded call in a row of a list. */
-export interface CallRecord
-  extends CallContext,
-    Pick<TitledCall, 'commandLine' | 'place'>,
-    Omit<CallRow, 'principal' | 'unknown' | 'decision' | 'judged'> {
+export interface CallRecord extends CallContext, CallIdentity, CallTarget {
+  /** The call of `run_code` whose program made this call. */
+  readonly parent?: string
+  /** The approval request, or the standing approval, that the decision is about. */
+  readonly approval?: string
+  /** The number of the record. */
+  readonly seq: number
+  readonly atMs: number
+  readonly category: Category | null
+  /** Name and digest of the document that decided. */
+  readonly policy: string
+  /** Null if the call has no arguments. */
+  readonly argsDigest: string | null
   /** What rules in shadow mode would have done; empty if none matched. */
   readonly shadowText: string
   readonly principal: string
@@ -40,7 +53,7 @@ export interface CallRecord
   readonly rule: string
   readonly reason: string
   /** How the call ended; null while it is open. */
-  readonly status: OutcomeRecord['status'] | null
+  readonly status: Status | null
   readonly durationMs: number | null
   /** Who approved it; empty if nobody had to. */
   readonly approvers: readonly string[]
@@ -55,7 +68,7 @@ export interface CallRecord
 /** One call with everything that is known of its decision. */
 export interface CallExplanation extends CallRecord {
   /** The guardrails that looked at the call. */
-  readonly guardrails: CallRow['decision']['guardrails']
+  readonly guardrails: readonly GuardrailMatch[]
   /** The limits that the call was counted by. */
   readonly limits: readonly {
     readonly key: string
@@ -80,19 +93,21 @@ export interface CallExplanation extends CallRecord {
   readonly ruleText: RuleText | null
 }
 
-type CallRow = CallWithOutcome['record']
-type OutcomeRecord = NonNullable<CallWithOutcome['outcome']>
-
 export function callRecord(
   { record, outcome, became }: CallWithOutcome,
   context: CallContext = {},
 ): CallRecord {
-  const { principal, decision, judged, ...stored } = record
+  const { server, method, name, callId, agent, session, seq, atMs, category } = record
+  const { parent, approval, policy, argsDigest, decision } = record
+  const call = { server, method, name, callId, agent, session, seq, atMs, category }
   return {
     ...context,
     ...findTarget(record),
-    ...stored,
-    principal: principal.id,
+    ...call,
+    ...pickDefined({ parent, approval }),
+    policy,
+    argsDigest,
+    principal: record.principal.id,
     unknown: record.unknown === true,
     shadowText: shadowText(decision.shadow),
     word: toOutcomeLabel(became, decision.code),
@@ -104,13 +119,13 @@ export function callRecord(
     approvers: listApprovers(decision),
     redacted: (outcome?.changes ?? []).map(({ kind, count }) => `${count} x ${kind}`),
     labels: outcome?.labels ?? [],
-    values: Object.fromEntries(listIndexedValues(judged)),
+    values: Object.fromEntries(listIndexedValues(record.judged)),
   }
 }
 
 /** What a held call's own reason says is meant for the model. */
 function explainReason(
-  { code, reason }: CallRow['decision'],
+  { code, reason }: RecordedDecision,
   became: string,
   { refusal }: CallContext,
 ): string {

@@ -155,9 +155,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     }
     const { calls } = await reader.ask('page', { limit: 500 })
     expect(calls).toHaveLength(120)
-    for (const { callId, kind, status, origin } of calls)
+    for (const { callId, code, status, origin } of calls)
       expect([status, origin?.gate]).toEqual([
-        kind === 'intent' ? 'answered' : null,
+        code === 'ALLOWED' ? 'answered' : null,
         callId.split('-')[0],
       ])
     // Also by the number that it has in the copy of another gate.

@@ -15,16 +15,20 @@ import {
 import { Slices } from '../shared/slices.ts'
 import { LIMITS_LOOKED_MAX, LIMITS_REMEMBERED_MAX } from './limits.ts'
 
-export interface LimitInUse {
-  /** Names the limit and whose it is; empty if this gate has never charged it. */
-  readonly key: string
-  readonly id: string
+/** How far a limit is used. */
+export interface LimitFill {
   readonly kind: LimitCharge['kind']
   readonly windowMs: number
   readonly used: string
   readonly max: string
   /** 0 to 1, or more if the limit was lowered. */
   readonly share: number
+}
+
+export interface LimitInUse extends LimitFill {
+  /** Names the limit and whose it is; empty if this gate has never charged it. */
+  readonly key: string
+  readonly id: string
 }
 
 type ChargedCounter = Pick<LimitCharge, 'key' | 'kind' | 'windowMs' | 'max'>

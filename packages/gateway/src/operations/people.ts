@@ -5,9 +5,10 @@
 import { fieldsOf, orNull, TEXT } from '@sluice/access/identity/answer-shapes'
 import { GRANT_GROUPS_MAX, GROUP_NAME } from '@sluice/access/identity/grant-fields'
 import { isPersonName, PERSON_NAME_HELP } from '@sluice/access/identity/names'
-import { type Approver, canProve, type StoredPerson } from '@sluice/access/identity/people/people'
+import { canProve, type StoredPerson } from '@sluice/access/identity/people/people'
 import { checkNewPin } from '@sluice/access/identity/people/pin'
 import {
+  type Approver,
   PEOPLE_LIST,
   PERSON_VIEW,
   type PeopleList,

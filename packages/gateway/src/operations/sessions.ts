@@ -4,6 +4,7 @@
 import { InstallationKey } from '@sluice/access/identity/keys/installation-key'
 import {
   describeSession,
+  type SessionSummary,
   type SessionView,
 } from '@sluice/access/identity/sessions/describe-session'
 import { SessionTokens } from '@sluice/access/identity/sessions/session-tokens'
@@ -13,7 +14,7 @@ import { commandOperation, type Operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 /** A session as `sluice sessions list --json` and `sluice status --json` show it. */
-export interface ListedSession extends Omit<SessionView, 'startedAtMs' | 'lastUsedMs'> {
+export interface ListedSession extends SessionSummary {
   /** The session in words, with the name that the client gives itself. */
   readonly name: string
   /** When it began, as an ISO time. */

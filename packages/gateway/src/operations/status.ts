@@ -62,7 +62,8 @@ export interface PolicyStatus extends PolicyDescription {
   readonly isFirstPolicy: boolean
 }
 
-export interface ServerStatus extends ServerFault {
+/** What is known of a server that works or not. */
+export interface ServerFacts {
   readonly name: string
   readonly kind: ServerConfig['kind']
   /** What the process may do; empty for a server that is no process. */
@@ -73,6 +74,9 @@ export interface ServerStatus extends ServerFault {
   readonly refusedHosts: readonly string[]
   readonly sessions: number
   readonly openRequests: number
+}
+
+export interface ServerStatus extends ServerFacts, ServerFault {
   /** What a limit left out of its lists. Absent if nothing was. */
   readonly leftOut?: string
   /** Extensions of the protocol that the server has and the gate does not pass on. Absent if there are none. */

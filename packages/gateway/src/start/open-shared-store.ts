@@ -162,7 +162,6 @@ export class SharedStore {
       address: parsePostgresUrl(store),
       gate,
       connections,
-      requestKey: deriveKey(key, 'agents'),
       bundleSeed: deriveKey(key, 'bundles'),
       ask: (peer, body, signal) => forwarder.askAgents(peer, body, signal),
       clockFault: () => this.clockFault,

@@ -10,19 +10,26 @@ export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
   ['elicitation/create', 'an answer of the person at its client'],
 ])
 
-export interface TitledCall {
+/** What is called. */
+export interface CalledName {
   readonly server: string
   readonly method: string
   /** Tool name, resource URI or prompt name. */
   readonly name: string
+}
+
+/** What a call is about, among what rules read of it. */
+export interface CallTarget {
   /** The line of a shell command, if it is stored. */
   readonly commandLine?: string | undefined
   /** The file or address that the call is about, if a rule reads it. */
   readonly place?: string | undefined
 }
 
+export interface TitledCall extends CalledName, CallTarget {}
+
 /** Which call it is, for records, lists and requests for approval. */
-export interface CallIdentity extends Omit<TitledCall, 'commandLine' | 'place'> {
+export interface CallIdentity extends CalledName {
   readonly callId: string
   readonly agent: string | null
   readonly session: string
@@ -53,11 +60,7 @@ export function describeServerRequest({ server, method }: TitledCall): string | 
 
 const PLACES = ['file_path', 'notebook_path', 'path', 'url', 'pattern', 'command'] as const
 
-/** What a recorded call was about, among what rules read of it. */
-export function findTarget({
-  name,
-  judged,
-}: Pick<DecisionRecord, 'name' | 'judged'>): Pick<TitledCall, 'commandLine' | 'place'> {
+export function findTarget({ name, judged }: Pick<DecisionRecord, 'name' | 'judged'>): CallTarget {
   const line = name === 'Bash' || name === 'BashOutside' ? judged['args.command'] : undefined
   if (typeof line === 'string') return { commandLine: line }
   const read = PLACES.map((argument) => judged[`args.${argument}`])

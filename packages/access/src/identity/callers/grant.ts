@@ -13,11 +13,9 @@ export interface AcsKey {
   readonly secret: Secret
 }
 
-/** A grant as it is configured in sluice.yaml. */
-export interface FixedGrant {
+/** What a grant is to be, before it has a token. */
+export interface GrantTerms {
   readonly name: string
-  /** SHA-256 of the token. */
-  readonly hash: Buffer
   readonly policy: string
   /** `sessions.max`. */
   readonly slots: number
@@ -34,6 +32,12 @@ export interface FixedGrant {
   readonly acs?: AcsKey
   /** When it ends; undefined or null: when it is revoked. */
   readonly untilMs?: number | null
+}
+
+/** A grant as it is configured in sluice.yaml. */
+export interface FixedGrant extends GrantTerms {
+  /** SHA-256 of the token. */
+  readonly hash: Buffer
 }
 
 export interface Grant extends FixedGrant {

@@ -19,6 +19,7 @@ import { GRANTS_MAX, LAST_USED_EVERY_MS, LAST_USES_STORED_MAX } from '../limits.
 import {
   type FixedGrant,
   type Grant,
+  type GrantTerms,
   hasGrantEnded,
   hashGrantToken,
   isGrantValid,
@@ -26,8 +27,6 @@ import {
   matchesGrant,
   toGrantId,
 } from './grant.ts'
-
-export type GrantRequest = Omit<FixedGrant, 'hash'>
 
 /** Members of a grant that the table has no column for: computed, or for grants of sluice.yaml only. */
 type NotStored = 'id' | 'isFixed' | 'windowMs' | 'hooks' | 'acs'
@@ -165,7 +164,7 @@ export class Grants {
   }
 
   /** From now on only the caller has the token. */
-  add(request: GrantRequest, nowMs: number): { grant: Grant; token: string } {
+  add(request: GrantTerms, nowMs: number): { grant: Grant; token: string } {
     const { name, policy, slots, groups, explain, canSayPrompt = false, untilMs = null } = request
     if (this.hasValid(name, nowMs)) throw createNameError(name)
     if (this.#all.length >= GRANTS_MAX)

@@ -20,7 +20,15 @@ import { givesRoles, type Issuer } from '../callers/issuer.ts'
 import { IdentityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX, PIN_TRIES, STORED_AHEAD_MS_MAX } from '../limits.ts'
-import { canonicalName, hasRole, type Person, type PinProof, ROLES, type Role } from '../person.ts'
+import {
+  type Approver,
+  canonicalName,
+  hasRole,
+  type Person,
+  type PinProof,
+  ROLES,
+  type Role,
+} from '../person.ts'
 import { waitText } from '../wait-text.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
 import { checkNewPin, hashPin, verifyPin } from './pin.ts'
@@ -28,9 +36,6 @@ import { type KeptPause, pauseAfter, pauseLeft } from './pin-pause.ts'
 
 /** An attempt that was counted. */
 export class WrongPinError extends OperationError {}
-
-/** A person without the proof method, which differs every time. */
-export type Approver = Omit<Person, 'proof'>
 
 export interface StoredPerson extends Approver, KeptPause {
   readonly createdMs: number

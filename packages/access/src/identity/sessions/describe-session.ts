@@ -3,9 +3,10 @@
 
 import { describeClient } from '@sluice/ledger/records/describe-client'
 import { SESSION_CLIENT_LENGTH_MAX } from '../limits.ts'
-import type { StoredSession } from './session-memory.ts'
+import type { KnownSession } from './session-memory.ts'
 
-export interface SessionView extends Omit<StoredSession, 'keys' | 'isConnected' | 'isEnded'> {
+/** A session with its figures. */
+export interface SessionSummary extends KnownSession {
   /** How it is named: `pipe`, `mcp`, `token`, `common` or `family`; empty if only the ledger knows it. */
   readonly kind: string
   readonly connections: number
@@ -13,6 +14,11 @@ export interface SessionView extends Omit<StoredSession, 'keys' | 'isConnected' 
   readonly tokens: number
   /** The prices of its calls, by limits whose `amount` is a number; a decimal. */
   readonly cost: string
+}
+
+export interface SessionView extends SessionSummary {
+  readonly startedAtMs: number
+  readonly lastUsedMs: number
 }
 
 /** Printable ASCII without quotes: the text is shown between quotes, and nothing may look like the end. */

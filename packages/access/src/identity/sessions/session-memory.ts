@@ -3,9 +3,18 @@
 
 import type { SessionCheck } from '@sluice/ledger/store/admission'
 
-export interface StoredSession {
+/** What is known of a session wherever it is stored or shown. */
+export interface KnownSession {
   readonly id: string
   readonly principal: string
+  readonly calls: number
+  readonly saw: readonly string[]
+  /** Name and version of the client: its own word. */
+  readonly client: string
+  readonly servers: readonly string[]
+}
+
+export interface StoredSession extends KnownSession {
   /** What connections name it by, see docs/decisions/2026-11-15-sessions.md. */
   readonly keys: readonly string[]
   readonly startedAtMs: number
@@ -14,11 +23,6 @@ export interface StoredSession {
   readonly isConnected: boolean
   /** Ended by a person: it is only counted, and cannot be continued. */
   readonly isEnded: boolean
-  readonly calls: number
-  readonly saw: readonly string[]
-  /** Name and version of the client: its own word. */
-  readonly client: string
-  readonly servers: readonly string[]
 }
 
 /** Labels that any session of a principal has seen. */

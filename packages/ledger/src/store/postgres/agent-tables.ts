@@ -11,6 +11,7 @@ export const AGENT_TABLES = `
     -- Of the database on which it was taken: a failover may have lost steps.
     timeline text NOT NULL DEFAULT ''
   ) WITH (fillfactor = 50);
+  -- Only gates of version 0.1 use it.
   CREATE TABLE sluice_agents.requests (
     id uuid PRIMARY KEY,
     lease uuid NOT NULL,

@@ -10,8 +10,7 @@ export interface SharedAgents {
   /** The name of this gate. */
   readonly gate: string
   readonly connections: Pick<PostgresConnections, 'query'>
-  /** Of the cluster: for requests of gates of version 0.1, and the seed of the key of bundles. */
-  readonly requestKey: Uint8Array
+  /** Of the cluster: the seed of the key of bundles. */
   readonly bundleSeed: Uint8Array
   /** Asks another gate and resolves with its answer. `gone`: nothing was sent. `unknown`: it was sent, and the gate went
    * away. Rejects if the gate does not understand it. */
