@@ -148,6 +148,7 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
         'home/notes/n.txt': 'shown',
         'home/.local/share/uv/credentials/credentials.toml': 'only-mine',
         'home/out/o.txt': 'before',
+        'home/notes/drafts/d.txt': 'before',
         'other/outside.txt': 'only-mine',
       })
       trial.outside(`git init -q . && git add a.txt && ${COMMIT}`)
@@ -158,6 +159,8 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
       trial.outside('git worktree add -q ../shop-tree && git worktree add -q ../tree')
       trial.write({ 'home/shop/.git/worktrees/shop-tree/config.worktree': '' })
       symlinkSync('settings.txt', join(trial.project, '.env.production'))
+      // Hiding where this leads would hide the project.
+      symlinkSync('.', join(trial.project, '.env.staged'))
       symlinkSync('../../other/outside.txt', join(trial.project, '.env.staging'))
       symlinkSync('../../other/outside.txt', join(trial.project, 'link.txt'))
       await trial.start(
@@ -165,6 +168,7 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           read: [join(trial.home, 'notes'), join(trial.project, 'opened/.env')],
           write: [
             join(trial.home, 'out'),
+            join(trial.home, 'notes/drafts'),
             join(trial.project, 'opened/.env.local'),
             join(trial.project, 'opencode.jsonc'),
           ],
@@ -308,10 +312,13 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
       }
     })
 
-    test('a line of `write` can be written', async () => {
-      await trial.run('echo after > ~/out/o.txt')
-      expect(readFileSync(join(trial.home, 'out/o.txt'), 'utf8')).toBe('after\n')
-    })
+    test.each(['out/o.txt', 'notes/drafts/d.txt'])(
+      '`%s` of a line of `write` can be written, also below one of `read`',
+      async (name) => {
+        await trial.run(`echo after > ~/${name}`)
+        expect(readFileSync(join(trial.home, name), 'utf8')).toBe('after\n')
+      },
+    )
 
     test('the home directory and /tmp are its own, and are there for the next line', async () => {
       await trial.run('echo mine > ~/.bashrc; echo mine > /tmp/script.sh')
@@ -425,6 +432,10 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
           refuse(`\`${trial.project}\` has more than 20 files to look through for secrets`),
         )
         expect(await findSecrets(trial.project)).toContain(join(trial.project, '.env'))
+        // What links lead to is not looked through.
+        trial.write({ 'work/loop/x': '' })
+        symlinkSync('.', join(trial.folder, 'work/loop/again'))
+        expect(await findSecrets(join(trial.folder, 'work/loop'), 2)).toEqual([])
       })
 
       test('what is no folder', async () => {

@@ -175,13 +175,16 @@ describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
       ).not.toContain('only-mine')
     })
 
-    test('a directory that is not in the box ends with 125', async () => {
+    test('a directory that is not in the box ends with 125, also for the first line', async () => {
       const cwd = join(trial.folder, 'other')
-      const result = await trial.run('id', { cwd })
-      expect(result).toMatchObject({
-        code: 125,
-        output: `sluice: ${cwd} is not in the box\n`,
-      })
+      for (const session of ['one', 'elsewhere']) {
+        const result = await trial.run('id', { cwd, session })
+        expect(result).toMatchObject({
+          code: 125,
+          output: `sluice: ${cwd} is not in the box\n`,
+        })
+      }
+      await trial.end('elsewhere')
     })
 
     test('what the line puts in the place of its last directory is not followed', async () => {
@@ -398,6 +401,23 @@ describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
         await own.close()
       }
     })
+
+    // Root alone may write there.
+    test.runIf(process.getuid?.() === 0).each(['/opt', '/usr'])(
+      'files of the gate below `%s`, which lines see, are hidden',
+      async (folder) => {
+        const data = mkdtempSync(join(folder, 'sluice-box-'))
+        try {
+          writeFileSync(join(data, 'key'), 'only-mine')
+          execFileSync('chmod', ['-R', 'a+rX', data])
+          own = makeProject()
+          await own.start({}, { hidden: [data] })
+          expect(await own.run(`ls -A ${data}`)).toMatchObject({ output: '', code: 0 })
+        } finally {
+          rmSync(data, { recursive: true })
+        }
+      },
+    )
 
     test('what it made in the project is gone at its end, also after a crash', async () => {
       const crashed = makeProject()

@@ -134,7 +134,7 @@ export function showBox(places: BoxPlaces): BoxView {
   const withParents = new Set(folders.flatMap((path) => [dirname(path), path]))
   const needed = [...git.needed, ...[...withParents].map((path) => ({ path }))]
   const powerful = inEach(POWERFUL).filter(isThere)
-  const shown = [project, ...settings.read, ...settings.write]
+  const shown = ['/opt', '/usr', project, ...settings.read, ...settings.write]
   const isShown = (path: string) => shown.some((folder) => isBelow(path, folder))
   const gates = places.readOnly.filter((path) => existsSync(path) && isShown(path))
   const readOnly = [...git.readOnly, ...folders, ...powerful, ...gates].filter(
