@@ -5,6 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { readShell } from '@sluice/policy/readers/shell-command'
 import { LruMap } from '@sluice/policy/structures/lru-map'
 import { type JsonValue, parseObject } from '@sluice/policy/values/json'
 import { readJson } from '@sluice/protocol/json/read-json'
@@ -108,7 +109,11 @@ export class HooksFront {
     const event = readHookEvent(client, payload.value, this.#options.isGated)
     if (!('kind' in event)) return { ...event, isAsked, status: 400 }
     if (event.kind === 'prompt' || event.kind === 'end') return event
-    const args = await resolveArguments(event.call)
+    const resolving = resolveArguments(event.call)
+    // A thread looks up links meanwhile, and the reading of the newest line is kept: rules ask for it next.
+    const { command } = event.call.args
+    if (event.kind === 'before' && typeof command === 'string') readShell(command)
+    const args = await resolving
     if (typeof args !== 'string') return { ...event, call: { ...event.call, args } }
     // What a tool has said is inspected all the same.
     return event.kind === 'before' ? { isBefore: true, isAsked, status: 400, why: args } : event
