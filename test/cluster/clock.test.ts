@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../packages/access/src/approvals/approval.ts'
 import { askAgents, beginAgent, TURNS } from '../support/cluster-in-full.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal, makePerson } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
@@ -24,6 +25,7 @@ import {
   fixture,
   type GateSpec,
   type RunningGate,
+  type ServingGate,
   until,
   writeScript,
 } from '../support/start-gate.ts'
@@ -50,39 +52,42 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
     await server?.end()
   })
 
-  /** Two gates, each with its clock; with agents if the test has one. */
-  async function startTwo(agents: GateSpec['servers'] = {}) {
+  /** A gate whose clock is right, and others beside it; with agents if the test has one. */
+  async function startRight(agents: GateSpec['servers'] = {}) {
     const database = `clock_${++databases}`
     await server.createDatabase(database)
     const log = join(scratchDirectory(), 'calls')
-    const start = async (name: string, clock = new SetClock()) => {
-      const gate = await clock.start({
-        servers: { ...agents, count: fixture('counter', log) },
-        policy: POLICY,
-        config: { store: server.url(database), cluster: { name, key: CLUSTER_KEY } },
-      })
+    const specify = (name: string): GateSpec => ({
+      servers: { ...agents, count: fixture('counter', log) },
+      policy: POLICY,
+      config: { store: server.url(database), cluster: { name, key: CLUSTER_KEY } },
+    })
+    const right = await serveGate(specify('right'))
+    writeScript(right.data, 'story', TURNS)
+    await atTerminal(right.data)
+    const startWith = async (clock: SetClock): Promise<RunningGate> => {
+      const gate = await clock.start(specify('wrong'))
       writeScript(gate.data, 'story', TURNS)
+      await makePerson(gate.data)
       return gate
     }
-    const clock = new SetClock()
-    const [right, wrong] = [await start('right'), await start('wrong', clock)]
-    await atTerminal(right.data)
-    await makePerson(wrong.data)
     const effects = () =>
       (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []).map((line) =>
         String(JSON.parse(line).effect),
       )
-    return { right, wrong, clock, effects, start }
+    return { right, effects, startWith }
   }
 
-  const requests = async ({ data }: RunningGate): Promise<readonly ApprovalRequest[]> =>
+  const requests = async ({ data }: ServingGate): Promise<readonly ApprovalRequest[]> =>
     (await sluiceJson(['approvals', 'list', '--all', '--data', data])).requests
-  const approve = async ({ data }: RunningGate, id: string) =>
+  const approve = async ({ data }: ServingGate, id: string) =>
     (await sluice(['approvals', 'approve', id, '--data', data])).stderr
   const isReady = async ({ url }: RunningGate) => (await fetch(`${url}/readyz`)).status === 200
 
   test('a gate whose clock is an hour ahead ends no request of another, and is right again with its clock', async () => {
-    const { right, wrong, clock } = await startTwo()
+    const { right, startWith } = await startRight()
+    const clock = new SetClock()
+    const wrong = await startWith(clock)
     const client = await PlainClient.open(right, 'count')
     const other = await PlainClient.open(wrong, 'count')
     expect((await client.call('read', { before: 1 })).text).toContain('APPROVAL_PENDING')
@@ -109,11 +114,10 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
   })
 
   test('a gate that is started while its clock is ahead ends nothing, also when it is set back', async () => {
-    const { right, start } = await startTwo()
+    const { right, startWith } = await startRight()
     const clock = new SetClock()
     clock.set(HOUR_MS)
-    const late = await start('late', clock)
-    await makePerson(late.data)
+    const late = await startWith(clock)
     const client = await PlainClient.open(right, 'count')
     for (const ahead of [HOUR_MS, 0]) {
       clock.set(ahead)
@@ -131,7 +135,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
   test.runIf(IS_FULL)(
     'an agent goes on at another gate while the clock of its own is wrong, and does nothing twice',
     async () => {
-      const { right, wrong, clock, effects } = await startTwo({ agents: { builtin: 'agents' } })
+      const { right, startWith, effects } = await startRight({ agents: { builtin: 'agents' } })
+      const clock = new SetClock()
+      const wrong = await startWith(clock)
       const { agentId, runId } = await beginAgent(wrong, { runMs: HOUR_MS / 2 })
       await until(() => effects().length > 1)
       clock.set(HOUR_MS)

@@ -1,5 +1,6 @@
 // S12: a seeded history under faults is right, by a checker that reads only arrivals, charges and ledger;
-// and the checker finds faults that are planted in it. In full: `npm run soak -- cluster --calls 1000000`.
+// and the checker finds faults that are planted in it. By `npm run soak -- repeats`, because each promise has a test of its
+// own beside this one; in full: `npm run soak -- cluster --calls 1000000`.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeHistory } from '../support/cluster-history.ts'
@@ -9,12 +10,13 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { endGates } from '../support/start-gate.ts'
 import { checkHistory, type History, type HistoryCounter } from './history.ts'
 
 const postgres = findPostgres()
 
-describe.skipIf(postgres === undefined)(namePostgresSuite('a history', postgres), () => {
+describe.runIf(IS_FULL && postgres !== undefined)(namePostgresSuite('a history', postgres), () => {
   let server: RunningPostgres
   let history: History
 

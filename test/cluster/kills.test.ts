@@ -15,7 +15,7 @@ import type { LedgerRecord } from '../../packages/ledger/src/records/record.ts'
 import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { readChain } from '../../packages/ledger/src/store/postgres/read-chain.ts'
-import { ADA, endOwnGates, ownGate } from '../support/own-gate.ts'
+import { ADA, endOwnGates, ownGate, serveGate } from '../support/own-gate.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
@@ -26,7 +26,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, startGate, until } from '../support/start-gate.ts'
 
 const postgres = findPostgres()
 const POLICY = `version: 1
@@ -49,7 +49,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     await server?.end()
   })
 
-  async function open(gate: RunningGate): Promise<PlainClient> {
+  async function open(gate: ServingGate): Promise<PlainClient> {
     const client = await PlainClient.open(gate, 'count')
     await client.ask('tools/list')
     return client
@@ -66,9 +66,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     const folder = scratchDirectory()
     await makePerson(join(folder, 'data'), 'eve', ['viewer'])
     const decides = await ownGate({ ...spec('decides'), folder })
-    const [asks, uses, later] = await Promise.all(
-      ['asks', 'uses', 'later'].map((name) => startGate(spec(name))),
-    )
+    const [asks, uses] = await Promise.all(['asks', 'uses'].map((name) => startGate(spec(name))))
+    const later = await serveGate(spec('later'))
     const held = (await open(asks!)).call('slow', { x: 1 }).catch(() => {})
     await until(() => decides.approvals.pendingCount === 1)
     await asks!.kill()
@@ -83,17 +82,17 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     // It waits for another approval, or is told that this one was used.
     const aborter = new AbortController()
     setTimeout(() => aborter.abort(), 2_000)
-    const again = await (await open(later!))
+    const again = await (await open(later))
       .call('slow', { x: 1 }, aborter.signal)
       .catch(() => undefined)
     expect(again?.text ?? 'waits').toMatch(/APPROVAL|waits/)
     expect(calls()).toHaveLength(1)
-    await lookOn(later!)
+    await lookOn(later)
   })
 
   /** What the console of the gate that is left shows: which gates are lost, and the calls of all in figures, as
    * they are in the database. */
-  async function lookOn(gate: RunningGate): Promise<void> {
+  async function lookOn(gate: ServingGate): Promise<void> {
     const client = await open(gate)
     for (const name of ['read', 'fail', 'write', 'write', 'write']) await client.call(name)
     const sinceMs = Date.now()

@@ -3,6 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askAgents } from '../support/cluster-in-full.ts'
+import { serveGate } from '../support/own-gate.ts'
+import { PlainClient } from '../support/plain-client.ts'
 import {
   CLUSTER_KEY,
   findPostgres,
@@ -10,7 +12,15 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
-import { endGates, type RunningGate, startGate, until, writeScript } from '../support/start-gate.ts'
+import {
+  endGates,
+  type GateSpec,
+  type RunningGate,
+  type ServingGate,
+  startGate,
+  until,
+  writeScript,
+} from '../support/start-gate.ts'
 
 const postgres = findPostgres()
 const TIMEOUT_MS = 180_000
@@ -29,14 +39,17 @@ describe.skipIf(postgres === undefined)(
   namePostgresSuite('schedules of a cluster', postgres),
   () => {
     let server: RunningPostgres
-    let gates: Record<'a' | 'b' | 'c', RunningGate>
+    let gates: { readonly a: RunningGate; readonly b: RunningGate; readonly c: ServingGate }
 
     beforeAll(async () => {
       server = await startPostgres(postgres as string)
       await server.createDatabase('agents')
-      const start = async (name: string): Promise<RunningGate> => {
-        const store = `postgres://sluice@127.0.0.1:${server.port}/agents`
-        const gate = await startGate({
+      const start = async <Gate extends ServingGate>(
+        name: string,
+        begin: (spec: GateSpec) => Promise<Gate>,
+      ): Promise<Gate> => {
+        const store = server.url('agents')
+        const gate = await begin({
           servers: { agents: { builtin: 'agents' as const } },
           config: { store, cluster: { name, key: CLUSTER_KEY } },
         })
@@ -47,7 +60,11 @@ describe.skipIf(postgres === undefined)(
         )
         return gate
       }
-      gates = { a: await start('a'), b: await start('b'), c: await start('c') }
+      gates = {
+        a: await start('a', startGate),
+        b: await start('b', startGate),
+        c: await start('c', serveGate),
+      }
     }, TIMEOUT_MS)
     afterAll(async () => {
       await endGates()
@@ -58,6 +75,7 @@ describe.skipIf(postgres === undefined)(
       timeout: TIMEOUT_MS,
     }, async () => {
       const { a, b, c } = gates
+      const client = await PlainClient.open(c, 'agents')
       const agents: string[] = []
       for (const gate of [a, b])
         agents.push((await askAgents(gate, 'wasm_agent_create', { model: 'script:ok' })).agent.id)
@@ -66,10 +84,10 @@ describe.skipIf(postgres === undefined)(
         for (let n = 0; n < TIMES; n += 1) {
           const at = new Date(beginMs + n * APART_MS).toISOString().replace('.000', '')
           // A gate that does not run the agent is asked.
-          await askAgents(c, 'wasm_agent_schedule', { agentId, name: `n${n}`, input: `n${n}`, at })
+          await client.value('wasm_agent_schedule', { agentId, name: `n${n}`, input: `n${n}`, at })
         }
       const schedules = async (): Promise<Listed[]> => {
-        const listed = (await askAgents(c, 'wasm_agent_schedules', {})).schedules as Listed[]
+        const listed = (await client.value('wasm_agent_schedules', {})).schedules as Listed[]
         return listed.filter(({ agentId }) => agents.includes(agentId))
       }
       expect(await schedules()).toHaveLength(agents.length * TIMES)
@@ -83,7 +101,7 @@ describe.skipIf(postgres === undefined)(
       a.process.kill('SIGCONT')
       await until(() => a.log.includes('other gates have taken over'))
       for (const agentId of agents) {
-        const { events } = await askAgents(c, 'wasm_agent_history', { agentId })
+        const { events } = await client.value('wasm_agent_history', { agentId })
         const prompts = events.filter(({ kind }: { kind: string }) => kind === 'prompt')
         expect(prompts.map(({ input }: { input: string }) => input).sort()).toEqual(
           Array.from({ length: TIMES }, (_, n) => `n${n}`),

@@ -24,7 +24,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { rounds } from '../support/runs.ts'
+import { forms, rounds } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 import { postStateless } from '../support/stateless-client.ts'
@@ -33,6 +33,7 @@ import { TcpRelay } from '../support/tcp-relay.ts'
 const postgres = findPostgres()
 /** At once, at all gates: several at each. */
 const CALLERS = rounds(32)
+const NAMES = forms(['a', 'b', 'c', 'd'], 2)
 const OPEN = 'version: 1\ndefault: allow\n'
 const LABELLED = `version: 1
 default: allow
@@ -133,7 +134,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
 
   test('a principal has as many sessions as it may have, at all gates together', async () => {
     const more = { sessions: { max: 2, window: '1h' } }
-    const { gates, calls } = await startCluster(['a', 'b', 'c'], LABELLED, more)
+    const { gates, calls } = await startCluster(forms(['a', 'b', 'c'], 2), LABELLED, more)
     const clients = await Promise.all(
       [...gates, ...gates].map((gate) => PlainClient.open(gate, 'count')),
     )
@@ -216,7 +217,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     const authorisation = await serveAuthorisation()
     const guarded = await serveGuarded(authorisation.issuer)
     const desk = { desk: { url: guarded.url, auth: 'login' } }
-    const { gates } = await startCluster(['a', 'b', 'c', 'd'], OPEN, { servers: desk })
+    const { gates } = await startCluster(NAMES, OPEN, { servers: desk })
     const redirect = 'http://127.0.0.1:1/callback'
     const flow = await LoginFlow.begin(await discoverLogin(guarded.url, undefined), {
       url: guarded.url,
@@ -272,11 +273,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     const client = { client_id: GATE.id, client_secret: GATE.secret }
     const auth = { issuers: { corp: { issuer: corp.issuer, policy: 'policy', audience, client } } }
     const servers = { crm: { url: guarded.url, auth: { login: 'exchange', via: 'corp' } } }
-    const { gates } = await startCluster(['a', 'b', 'c', 'd'], OPEN, { servers, auth })
+    const { gates } = await startCluster(NAMES, OPEN, { servers, auth })
     const exchanges = () => corp.asked.filter(({ status }) => status === 200).length
     const tokenOf = (sub: string) => corp.sign({ sub, aud: audience })
     const call = async (at: number, sub: string) => {
-      const gate = gates[at % 4] as RunningGate
+      const gate = gates[at % gates.length] as RunningGate
       const session = await PlainClient.open(gate, 'crm', '2025-11-25', await tokenOf(sub))
       const { answer } = await session.call('get_note')
       expect(answer.result?.content[0].text).toBe('a note')

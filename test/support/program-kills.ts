@@ -1,12 +1,13 @@
-// Two programs of a client that meet held calls, one in a loop and one in Promise.all, under kill -9: before the
-// approval, while an approved call is out, and after the end, before the client has the result. A gate that takes
-// over, or the same one started again, goes on with both.
+// Two programs of a client that meet held calls, one in a loop and one in Promise.all, under kill -9: while an approved
+// call is out, and by `npm run soak -- repeats` before the approval and after the end, before the client has the result,
+// too. A gate that takes over, or the same one started again, goes on with both.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { atTerminal } from './person.ts'
 import { PlainClient } from './plain-client.ts'
 import { sluice, sluiceJson } from './run-sluice.ts'
+import { IS_FULL } from './runs.ts'
 import { type RunningGate, until } from './start-gate.ts'
 
 export const KILLS_POLICY = `
@@ -46,7 +47,11 @@ export async function playProgramKills(
       .map((line) => JSON.parse(line).arguments)
   const countOf = (program: string, n: number) =>
     arrivals().filter((each) => each.program === program && each.n === n).length
-  let gate = await next(0)
+  let [gate, life] = [await next(0), 0]
+  const replace = async (): Promise<void> => {
+    await gate.kill()
+    gate = await next(++life)
+  }
   const pending = async (): Promise<{ id: string; args: string }[]> =>
     (await sluiceJson(['approvals', 'list', '--data', gate.data])).requests
   const approve = async (program: string, n: number): Promise<void> => {
@@ -67,23 +72,17 @@ export async function playProgramKills(
   expect([loop.status, all.status]).toEqual(['waiting', 'waiting'])
   await until(async () => (await pending()).length === 3)
   await until(() => arrivals().length === 4)
-  await gate.kill()
-
-  gate = await next(1)
+  if (IS_FULL) await replace()
   await approve('all', 1)
   await until(() => countOf('all', 1) === 1)
-  await gate.kill()
-
-  gate = await next(2)
+  await replace()
   await approve('loop', 2)
   await approve('all', 3)
   await until(() => arrivals().length === 8)
   const client = await PlainClient.open(gate, '?mode=code')
   const ended = await client.value('run_code', { runId: loop.runId, waitMs: 30_000 })
   await client.value('run_code', { runId: all.runId, waitMs: 30_000 })
-  await gate.kill()
-
-  gate = await next(3)
+  if (IS_FULL) await replace()
   const last = await PlainClient.open(gate, '?mode=code')
   expect(await last.value('run_code', { runId: loop.runId, waitMs: 30_000 })).toEqual(ended)
   expect(ended).toMatchObject({ status: 'completed' })
