@@ -10,17 +10,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { throughGate } from '../support/real-client.ts'
 import { sluice } from '../support/run-sluice.ts'
-import {
-  endGates,
-  fixture,
-  NODE,
-  published,
-  RunningGate,
-  SLUICE,
-  startGate,
-} from '../support/start-gate.ts'
+import { endGates, fixture, NODE, published, RunningGate, SLUICE } from '../support/start-gate.ts'
 
 /** Rejects if the exit code is not 0. */
 const execute = promisify(execFile)
@@ -83,8 +76,8 @@ test('the demonstration leaves another gate alone, and says what is there', asyn
   const { port } = other.address() as { port: number }
   const demo = (url: string) => sluice(['demo', '--url', url])
   try {
-    const gate = await startGate({ servers: { filesystem: published('filesystem', folder) } })
-    const elsewhere = await startGate({ servers: { echo: fixture('echo') } })
+    const gate = await serveGate({ servers: { filesystem: published('filesystem', folder) } })
+    const elsewhere = await serveGate({ servers: { echo: fixture('echo') } })
     for (const { url } of [gate, elsewhere]) {
       const said = `another gate answers at ${url}, not that of \`npm start\``
       expect(await demo(url)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })

@@ -5,16 +5,17 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 
 const SECRET = 'correct-horse-battery'
-let gate: RunningGate
+let gate: ServingGate
 let from: string[]
 
 beforeAll(async () => {
   const office = fixture('office', 'office.log')
-  gate = await startGate({ servers: { office: { ...office, env: { OFFICE_WORD: SECRET } } } })
+  gate = await serveGate({ servers: { office: { ...office, env: { OFFICE_WORD: SECRET } } } })
   from = ['--config', join(gate.folder, 'sluice.yaml')]
 })
 afterAll(endGates)
