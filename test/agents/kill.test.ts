@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { forms } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { effects, type KilledAt, live, prepare, repeated } from './kill.ts'
 
@@ -11,15 +12,16 @@ test('kill -9: each side effect at most once, and every run ends', {
   const scratch = scratchDirectory()
   const [directory, log] = [join(scratch, 'data'), join(scratch, 'log')]
   prepare(directory)
-  // Between a call's start and its result, and in a program's call; after a pause, and after a resume
-  // that follows a limit.
-  const positions: readonly KilledAt[] = [
-    { position: 9, when: 'before' },
+  // In a program's call, after a resume that follows a limit, and after a move; then between a call's start and its
+  // result, and after a pause.
+  const all: readonly KilledAt[] = [
     { position: 12, when: 'before' },
-    { position: 4, when: 'after', story: 'pause' },
     { position: 16, when: 'before', story: 'pause' },
     { position: 2, when: 'after', story: 'move' },
+    { position: 9, when: 'before' },
+    { position: 4, when: 'after', story: 'pause' },
   ]
+  const positions = forms(all, 3)
   for (const each of positions)
     expect(await live(directory, log, each)).toMatchObject({ signal: 'SIGKILL' })
   const { output, signal } = await live(directory, log)

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
 import { privateKey, readBundle, writeBundle } from '../../packages/agents/src/transfer/bundle.ts'
+import { forms } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile, writeScript } from '../support/start-gate.ts'
 import { settingsOf } from './model-server.ts'
@@ -74,7 +75,7 @@ test('an import that kill -9 cuts off is there whole or not at all', LONG, async
   writeFileSync(file, JSON.stringify(exported))
   const directory = join(scratch, 'killed')
   const texts: string[] = []
-  for (const lines of [1, 2, 5]) {
+  for (const lines of forms([2, 1, 5])) {
     const child = spawn(process.execPath, [IMPORTING, directory, file], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

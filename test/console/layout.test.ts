@@ -18,7 +18,7 @@ const chromium = findChromium()
 const CLIENTS = rounds(13)
 const HELD_MIN = CLIENTS * 40 - 20
 /** A phone and a desk first. */
-const WIDTHS = forms([390, 1440, 768, 1024], 2)
+const WIDTHS = forms([390, 1440, 768, 1024])
 const PAGES = [
   'overview',
   'approvals',

@@ -85,7 +85,7 @@ afterAll(async () => {
 
 const url = (name: Name): string => `${gate.url}/mcp/${name}`
 
-describe.each(forms(NAMES, 3))('%s', (name) => {
+describe.each(forms(NAMES, 2))('%s', (name) => {
   test('lists the same tools, byte by byte, but for the policy', async () => {
     const [direct, gated] = await Promise.all([listDirectly(servers[name]), listGated(gate, name)])
     const hidden = direct.filter((text) => JSON.parse(text).name === HIDDEN[name])

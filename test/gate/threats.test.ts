@@ -83,6 +83,12 @@ tools:
 `,
     open: ['money'],
   },
+  'the policy of the page on hooks': {
+    servers: {},
+    client: 'claude-code',
+    policy: readText(join(ROOT, 'scripts/eval/threats/policies/hooks-page.yaml')),
+    open: ['code', 'gate'],
+  },
   'the pack for coding agents': {
     servers: {},
     client: 'coding-agent',
@@ -115,12 +121,6 @@ labels: { github/get_issue: [untrusted] }
   'a laptop under the policy that `scan` suggests': {
     servers: LAPTOP,
     policy: suggest(LAPTOP),
-    open: ['code', 'gate'],
-  },
-  'the policy of the page on hooks': {
-    servers: {},
-    client: 'claude-code',
-    policy: readText(join(ROOT, 'scripts/eval/threats/policies/hooks-page.yaml')),
     open: ['code', 'gate'],
   },
   'the demo': {

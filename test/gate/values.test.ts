@@ -81,7 +81,7 @@ test('refunds of an order are no larger than it, together and over a kill', asyn
   await close()
   // The answer is stored before it is sent: nothing waits for a later write.
   await gate.kill()
-  const again = await startGate(spec(POLICY, gate.folder))
+  const again = await serveGate(spec(POLICY, gate.folder))
   const after = await PlainClient.open(again, `shop?sluice_session=${token}`)
   expect(await refund(after, 30)).toBe('done')
   expect(await refund(after, 0.01)).toContain('0 left')

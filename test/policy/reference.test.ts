@@ -10,7 +10,7 @@ import { forms, rounds } from '../support/runs.ts'
 import { FAULTS } from './reference/faults.ts'
 
 const DECISIONS = rounds(12_000)
-const PLANTED = forms(FAULTS, 6)
+const PLANTED = forms(FAULTS, 3)
 const SEED = '1'
 const TIMEOUT_MS = 600_000
 

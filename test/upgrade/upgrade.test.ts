@@ -11,6 +11,7 @@ import { PostgresConnections } from '../../packages/ledger/src/store/postgres/co
 import { readVersion } from '../../scripts/standalone.ts'
 import { askAgents } from '../support/cluster-in-full.ts'
 import { ROOT } from '../support/modules.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PIN, type } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
@@ -206,7 +207,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
   test('of a newer version is refused with a sentence', async () => {
     const database = 'newer'
     await server.createDatabase(database)
-    const first = await startGate(storySpec(scratchDirectory(), server.url(database)))
+    const first = await serveGate(storySpec(scratchDirectory(), server.url(database)))
     await first.stop()
     const connections = new PostgresConnections(parsePostgresUrl(server.url(database)))
     const row = 'INSERT INTO sluice.migrations (version, oldest) VALUES (99, 99)'
