@@ -1,5 +1,6 @@
 // `npm run soak -- repeats`: the tests that repeat something do it as often as they say, of which `npm test` does a
-// quarter (test/support/runs.ts). `--times N` is N times as often; `SLUICE_SEED` sets other cases.
+// quarter, and try a promise in each of its forms, of which `npm test` tries the first (test/support/runs.ts). `--times N`
+// is N times as often; `SLUICE_SEED` sets other cases.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,5 +20,6 @@ export async function run({ times }: RunOptions): Promise<number> {
 }
 
 function repeats(file: string): boolean {
-  return /support\/(runs|counters-model|boxes)\.ts'/.test(readFileSync(join(ROOT, file), 'utf8'))
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  return /support\/(runs|counters-model|boxes|program-kills)\.ts'|from 'fast-check'/.test(text)
 }

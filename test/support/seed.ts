@@ -6,11 +6,15 @@ import { appendFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, expect } from 'vitest'
 import { readCpuSeconds } from '../../scripts/cpu.ts'
+import { runs } from './runs.ts'
 import { removeFileScratch } from './scratch.ts'
 
 const SEED = 20_261_115
 
-fc.configureGlobal({ seed: Number(process.env.SLUICE_SEED ?? SEED) })
+/** Of a property that does not say how many. */
+const CASES = 100
+
+fc.configureGlobal({ seed: Number(process.env.SLUICE_SEED ?? SEED), ...runs(CASES) })
 
 const file = process.env.SLUICE_TEST_CPU
 if (file !== undefined) {
