@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, sentTo } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { forms } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
@@ -91,20 +92,8 @@ type Call = (name: string, args: object) => Promise<any>
 
 const WAYS: readonly { name: string; amount: number; open: () => Promise<Call> }[] = [
   {
-    name: 'HTTP',
-    amount: 11,
-    open: async () => {
-      const client = await PlainClient.open(gate, 'agents')
-      return async (name, args) => {
-        const { answer, text } = await client.call(name, args)
-        if (answer.result?.isError !== undefined) throw new Error(text)
-        return answer.result.structuredContent
-      }
-    },
-  },
-  {
     name: 'stdio',
-    amount: 22,
+    amount: 11,
     open: async () => {
       const client = new Client({ name: 'story', version: '1' })
       const config = join(gate.folder, 'sluice.yaml')
@@ -119,16 +108,33 @@ const WAYS: readonly { name: string; amount: number; open: () => Promise<Call> }
       }
     },
   },
+  {
+    name: 'HTTP',
+    amount: 22,
+    open: async () => {
+      const client = await PlainClient.open(gate, 'agents')
+      return async (name, args) => {
+        const { answer, text } = await client.call(name, args)
+        if (answer.result?.isError !== undefined) throw new Error(text)
+        return answer.result.structuredContent
+      }
+    },
+  },
 ]
+
+/** Its parts over HTTP are in server.test.ts. */
+const TRIED = forms(WAYS)
 
 const payments = () =>
   sentTo(gate.folder).flatMap(({ params }) =>
     params?.name === 'create_payment' ? [params.arguments.amount] : [],
   )
 
-test('the story over HTTP and over stdio', { timeout: TIMEOUT_MS }, async () => {
+test(`the story over ${TRIED.map(({ name }) => name).join(' and over ')}`, {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const begun = await Promise.all(
-    WAYS.map(async (way) => {
+    TRIED.map(async (way) => {
       const call = await way.open()
       const plays = model.plays(turns(way.amount))
       const { agent } = await call('wasm_agent_create', { model: plays, tools: ['office/*'] })
@@ -147,7 +153,7 @@ test('the story over HTTP and over stdio', { timeout: TIMEOUT_MS }, async () => 
   gate = await start(gate.folder)
   const at = ['--data', gate.data]
   const { requests } = await sluiceJson(['approvals', 'list', ...at])
-  expect(requests).toHaveLength(2)
+  expect(requests).toHaveLength(TRIED.length)
   for (const { id } of requests as { id: string }[])
     expect(await sluice(['approvals', 'approve', id, ...at])).toMatchObject({ code: 0 })
 
@@ -181,5 +187,5 @@ test('the story over HTTP and over stdio', { timeout: TIMEOUT_MS }, async () => 
     expect(here).toMatchObject({ response: 'and on', turns: 1 })
   }
   await elsewhere.close()
-  expect(payments().sort()).toEqual([11, 22])
+  expect(payments().sort()).toEqual(TRIED.map(({ amount }) => amount))
 })

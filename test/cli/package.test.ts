@@ -22,12 +22,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listServerTools } from '../../packages/cli/src/servers/list-server-tools.ts'
 import { Isolation } from '../../packages/gateway/src/isolation/isolation.ts'
 import { Ledger } from '../../packages/ledger/src/ledger.ts'
+import { ensureConsole } from '../../scripts/build-console.ts'
 import { buildImage, nameImage } from '../../scripts/image.ts'
 import { PLATFORMS } from '../../scripts/node-binary.ts'
 import { assembleStandalone } from '../../scripts/standalone.ts'
 import { findBubblewrap } from '../support/bubblewrap.ts'
 import { ROOT } from '../support/modules.ts'
 import { findPodman, namePodmanSuite, Podman } from '../support/podman.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { until } from '../support/start-gate.ts'
 
 const PARTS = ['deploy', 'docs', 'packages', 'scripts', 'site', 'LICENSE', 'package.json']
@@ -37,16 +39,19 @@ let place = ''
 let sluice: string[] = []
 let policy: string[] = []
 
-beforeAll(() => {
+beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), 'sluice-package-'))
   for (const part of [...PARTS, ...CONFIGS, 'package-lock.json'])
     cpSync(join(ROOT, part), join(place, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'))
   // `npm test` has compiled the same sources for its checks (scripts/test.ts).
   const isCompiled = process.env.SLUICE_TEST_COMPILED !== undefined
-  if (isCompiled)
-    for (const name of readdirSync(join(ROOT, 'packages')))
+  if (isCompiled) {
+    // The tests of the console have its page built too, and build it once.
+    expect(await ensureConsole()).toBe(true)
+    for (const name of [...readdirSync(join(ROOT, 'packages')), 'sluice/dist/console'])
       cpSync(join(ROOT, 'dist', name), join(place, 'dist', name), { recursive: true })
+  }
   const how = isCompiled ? '--compiled' : '--no-check'
   execFileSync(process.execPath, ['scripts/build.ts', how], { cwd: place, stdio: 'pipe' })
   ;[sluice, policy] = listPacked(['sluice', 'policy'])
@@ -206,31 +211,34 @@ describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
     expect(containers.run('inspect', '--format', '{{.State.ExitCode}}', 'gate')).toBe('0')
   })
 
-  test('the command of the page works as printed, with the sluice.yaml of the page', async () => {
-    const page = readFileSync(join(ROOT, 'docs/how-to/install.md'), 'utf8')
-    const [, config = ''] = /```yaml\n(# gate\/sluice\.yaml\n.*?)```/s.exec(page) ?? []
-    const [, words = ''] = /^podman (run .*?)\npodman exec/ms.exec(page) ?? []
-    const folder = join(place, 'gate')
-    mkdirSync(folder)
-    writeFileSync(join(folder, 'sluice.yaml'), config)
-    writeFileSync(join(folder, 'policy.yaml'), 'version: 1\ndefault: deny\n')
-    const printed = words.replaceAll("'", '').split(/[\s\\]+/)
-    // Only where the folder is and which port of the machine is free differ.
-    const [run = '', ...rest] = printed.map((word) =>
-      word.replace('./gate', folder).replace('127.0.0.1:7433', '127.0.0.1:'),
-    )
-    containers.run(run, '--detach', '--name', 'page', ...rest)
-    const [, port] = /:(\d+)$/.exec(containers.run('port', 'page', '7433')) ?? []
-    const isHealthy = () => containers.try('healthcheck', 'run', 'page').status === 0
-    await until(isHealthy)
-    const answer = new Promise((resolve) => {
-      const options = { port, path: '/healthz', headers: { host: 'localhost:7433' } }
-      get(options, ({ statusCode }) => resolve(statusCode))
-    })
-    expect(await answer).toBe(200)
-    expect(containers.run('exec', 'page', 'sluice', 'status')).toContain('server notes (http)')
-    containers.run('rm', '--force', '--time', '5', 'page')
-  })
+  test.runIf(IS_FULL)(
+    'the command of the page works as printed, with the sluice.yaml of the page',
+    async () => {
+      const page = readFileSync(join(ROOT, 'docs/how-to/install.md'), 'utf8')
+      const [, config = ''] = /```yaml\n(# gate\/sluice\.yaml\n.*?)```/s.exec(page) ?? []
+      const [, words = ''] = /^podman (run .*?)\npodman exec/ms.exec(page) ?? []
+      const folder = join(place, 'gate')
+      mkdirSync(folder)
+      writeFileSync(join(folder, 'sluice.yaml'), config)
+      writeFileSync(join(folder, 'policy.yaml'), 'version: 1\ndefault: deny\n')
+      const printed = words.replaceAll("'", '').split(/[\s\\]+/)
+      // Only where the folder is and which port of the machine is free differ.
+      const [run = '', ...rest] = printed.map((word) =>
+        word.replace('./gate', folder).replace('127.0.0.1:7433', '127.0.0.1:'),
+      )
+      containers.run(run, '--detach', '--name', 'page', ...rest)
+      const [, port] = /:(\d+)$/.exec(containers.run('port', 'page', '7433')) ?? []
+      const isHealthy = () => containers.try('healthcheck', 'run', 'page').status === 0
+      await until(isHealthy)
+      const answer = new Promise((resolve) => {
+        const options = { port, path: '/healthz', headers: { host: 'localhost:7433' } }
+        get(options, ({ statusCode }) => resolve(statusCode))
+      })
+      expect(await answer).toBe(200)
+      expect(containers.run('exec', 'page', 'sluice', 'status')).toContain('server notes (http)')
+      containers.run('rm', '--force', '--time', '5', 'page')
+    },
+  )
 
   const canIsolate = findBubblewrap() !== undefined
   test.runIf(canIsolate)('a container of a daemon is a server on the floor', async () => {

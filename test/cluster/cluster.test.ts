@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
-import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { ADA, endOwnGates, type OwnGate, ownGate, serveGate } from '../support/own-gate.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
@@ -336,7 +336,7 @@ tools: { count/slow: { action: allow, rate_limit: { max: 1, window: 1h, per: eve
     await until(() => existsSync(log))
     await gate.kill()
     await called
-    const again = await startGate({ ...spec, folder: gate.folder })
+    const again = await serveGate({ ...spec, folder: gate.folder })
     const other = await PlainClient.open(again, 'count')
     await other.ask('tools/list')
     expect(JSON.stringify((await other.call('slow')).answer)).toContain('RATE_LIMITED')

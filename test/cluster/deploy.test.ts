@@ -152,7 +152,14 @@ function findUnknownFields(objects: readonly Rendered[]): string {
   try {
     const file = join(folder, 'objects.ts')
     writeFileSync(file, lines.join('\n'))
-    const options = ['--noEmit', '--skipLibCheck', '--strict', '--module', 'nodenext']
+    const options = [
+      '--noEmit',
+      '--singleThreaded',
+      '--skipLibCheck',
+      '--strict',
+      '--module',
+      'nodenext',
+    ]
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
     const { stdout } = spawnSync(process.execPath, [compiler, '--ignoreConfig', ...options, file], {
       encoding: 'utf8',

@@ -97,7 +97,7 @@ async function waitsFor(code: string): Promise<string> {
   return (await look()).waitingFor
 }
 
-test.each(forms(FORMS, 2))('a value that was %s is held', async (_form, read) => {
+test.each(forms(FORMS))('a value that was %s is held', async (_form, read) => {
   const ended = await run(
     `${READ_WORD}\n${read}\nif (record_id !== ${JSON.stringify(TARGET)}.slice()) throw 1\n${UPDATE}`,
   )

@@ -13,7 +13,7 @@ import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, type Reply, recordsOf } from '../support/plain-client.ts'
 import { straight, throughGate } from '../support/real-client.ts'
 import { sluice } from '../support/run-sluice.ts'
-import { IS_FULL, runs } from '../support/runs.ts'
+import { forms, IS_FULL, runs } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import {
   endGates,
@@ -108,7 +108,7 @@ describe('a published client', { timeout: 180_000 }, () => {
     expect(JSON.stringify(found)).toContain('everything__get-tiny-image')
   })
 
-  test.each(['search', 'code'])('behind a pipe in the mode %s', async (mode) => {
+  test.each(forms(['code', 'search']))('behind a pipe in the mode %s', async (mode) => {
     const config = join(gate.folder, 'sluice.yaml')
     const command = [NODE, SLUICE, 'stdio', '--config', config, '--mode', mode]
     const { client, close } = await straight(command)

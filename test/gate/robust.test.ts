@@ -10,9 +10,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { TOOLS } from '../servers/speak.ts'
 import { pipeTo } from '../support/line-pipe.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { childrenOf, isAlive } from '../support/processes.ts'
-import { rounds } from '../support/runs.ts'
+import { forms, rounds } from '../support/runs.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 describe('servers', () => {
@@ -79,8 +80,9 @@ describe('servers', () => {
   })
 
   const FLOOD_MS = rounds(2_000)
-  const FLOODS = ['messages', 'stray', 'endless', 'unasked', 'changes']
-  test.each(FLOODS)('a server that floods: %s', async (name) => {
+  /** Those of a server's own process are also in the stdio transport's tests. */
+  const FLOODS = ['unasked', 'changes', 'messages', 'stray', 'endless']
+  test.each(forms(FLOODS, 2))('a server that floods: %s', async (name) => {
     const client = await PlainClient.open(gate, name)
     const logged = gate.log.length
     const flooded = client.call('echo', { flood: true }, AbortSignal.timeout(FLOOD_MS))
@@ -344,7 +346,7 @@ describe('the gate itself', () => {
   })
 
   test('a session that ends with a call open says that its outcome is unknown', async () => {
-    const gate = await startOffice()
+    const gate = await serveGate({ servers: { office: fixture('office', './office.log') } })
     const client = await PlainClient.open(gate, 'office')
     await client.ask('tools/list')
     const slow = client.call('get_slow', { ms: 60_000 })

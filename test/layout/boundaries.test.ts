@@ -88,7 +88,13 @@ function compile(files: Files): Map<string, string[]> {
       ),
       ...files,
     })
-    return runTool(folder, 'typescript/bin/tsc', ['-b', '--force', '--pretty', 'false'])
+    return runTool(folder, 'typescript/bin/tsc', [
+      '-b',
+      '--force',
+      '--singleThreaded',
+      '--pretty',
+      'false',
+    ])
   })
   const errors = new Map<string, string[]>()
   for (const line of output.split('\n')) {

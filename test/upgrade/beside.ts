@@ -12,7 +12,7 @@ import { PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { CLUSTER_KEY, type RunningPostgres } from '../support/postgres.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
-import { rounds } from '../support/runs.ts'
+import { IS_FULL, rounds } from '../support/runs.ts'
 import {
   fixture,
   type GateSpec,
@@ -42,7 +42,8 @@ guardrails:
 const CALLER = 'ann.smith@example.com'
 /** Below node_modules, where the packages are found. */
 const COMMANDS = join(ROOT, 'node_modules/.cache/sluice-versions')
-const WORKERS = 3
+/** Each has a session and its server. */
+const WORKERS = IS_FULL ? 3 : 1
 /** Between the calls of a worker while a gate is replaced: the more often, the more of them are open at each moment. */
 const PAUSE_MS = 80 / rounds(8)
 

@@ -21,6 +21,7 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../../../../test/support/postgres.ts'
+import { forms } from '../../../../test/support/runs.ts'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'
 import type { Overview } from '../contract/contract.ts'
 import { LedgerReader } from './ledger-reader.ts'
@@ -291,28 +292,31 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     ])
   })
 
-  test.each(['replaced by garbage', 'deleted'])('a copy that was %s is made again', async (how) => {
-    const store = await newStore()
-    const a = await openGate(store, 'a')
-    const { reader, directory } = read(store)
-    for (let n = 0; n < 20; n++) await call(a, n)
-    expect(await countCalls(reader)).toBe(20)
-    const folder = join(directory, MERGED_FOLDER)
-    if (how === 'deleted') rmSync(folder, { recursive: true })
-    else {
-      await reader.close()
-      for (const name of ['ledger.db', 'ledger-index.db']) {
-        for (const suffix of ['-wal', '-shm'])
-          rmSync(join(folder, `${name}${suffix}`), { force: true })
-        writeFileSync(join(folder, name), 'garbage'.repeat(1_000))
+  test.each(forms(['replaced by garbage', 'deleted']))(
+    'a copy that was %s is made again',
+    async (how) => {
+      const store = await newStore()
+      const a = await openGate(store, 'a')
+      const { reader, directory } = read(store)
+      for (let n = 0; n < 20; n++) await call(a, n)
+      expect(await countCalls(reader)).toBe(20)
+      const folder = join(directory, MERGED_FOLDER)
+      if (how === 'deleted') rmSync(folder, { recursive: true })
+      else {
+        await reader.close()
+        for (const name of ['ledger.db', 'ledger-index.db']) {
+          for (const suffix of ['-wal', '-shm'])
+            rmSync(join(folder, `${name}${suffix}`), { force: true })
+          writeFileSync(join(folder, name), 'garbage'.repeat(1_000))
+        }
       }
-    }
-    await call(a, 20)
-    // A question may find the files gone, and is asked again.
-    await expect.poll(() => countCalls(reader).catch(() => undefined)).toBe(21)
-    expect(statSync(join(folder, 'ledger.db')).mode & 0o777).toBe(0o600)
-    expect(statSync(folder).mode & 0o777).toBe(0o700)
-  })
+      await call(a, 20)
+      // A question may find the files gone, and is asked again.
+      await expect.poll(() => countCalls(reader).catch(() => undefined)).toBe(21)
+      expect(statSync(join(folder, 'ledger.db')).mode & 0o777).toBe(0o600)
+      expect(statSync(folder).mode & 0o777).toBe(0o700)
+    },
+  )
 
   test('a store that lost records is read again from its beginning', async () => {
     const store = await newStore()
