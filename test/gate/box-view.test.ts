@@ -364,13 +364,13 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
 
     test('devices are those that they say, and shared memory is its own', async () => {
       const line =
-        'head -c 2 /dev/zero | wc -c; head -c 2 /dev/urandom | wc -c; head -c 2 /dev/random | wc -c; echo x > /dev/null; echo x > /dev/full; echo mine > /dev/shm/box; cat /dev/fd/0 < /dev/shm/box'
+        'test -c /dev/null || echo none; head -c 2 /dev/zero | wc -c; head -c 2 /dev/urandom | wc -c; head -c 2 /dev/random | wc -c; echo x > /dev/null; echo x > /dev/full; echo mine > /dev/shm/box; cat /dev/fd/0 < /dev/shm/box'
       expect((await trial.run(line)).output).toMatch(/^2\n2\n2\n.*No space left on device\nmine\n$/)
       expect(existsSync('/dev/shm/box')).toBe(false)
     })
 
     test('nothing can be added beside the project', async () => {
-      for (const folder of ['', '/usr', '/opt', '/etc', '/etc/ssl/certs'])
+      for (const folder of ['', '/dev', '/usr', '/opt', '/etc', '/etc/ssl/certs'])
         expect((await trial.run(`mkdir ${folder}/new`)).output).toContain('Read-only file system')
       const shown = ['/opt', '/etc/gitconfig', '/etc/os-release'].filter(existsSync)
       expect((await trial.run(`ls -d ${shown.join(' ')}`)).code).toBe(0)

@@ -20,7 +20,7 @@ export const SHOW_TERMINAL: readonly string[] = ['--dev-bind-try', '/dev/tty', '
 const KERNEL = ['/sys/devices/system/cpu', '/sys/fs/cgroup']
 
 /** What is the server's own: processes, temporary files, shared memory, an empty home directory. */
-const OWN_PLACES = ['/dev', '/dev/shm', '/tmp'].flatMap((path) => ['--tmpfs', path])
+const OWN_PLACES = ['/dev/shm', '/tmp'].flatMap((path) => ['--tmpfs', path])
 OWN_PLACES.push('--proc', '/proc', '--dir', homedir(), '--symlink', '/proc/self/fd', '/dev/fd')
 
 /** The programs of the system and their libraries, read-only. */
