@@ -18,10 +18,19 @@ const ENGLISH_ALONE: Plugin = {
   },
 }
 
+/** The page forbids strings as HTML, also the empty one that the library empties its announcements with. */
+const EMPTY_BY_NODES: Plugin = {
+  name: 'empty by nodes',
+  transform: {
+    filter: { id: /[\\/]LiveAnnouncer\.m?js$/ },
+    handler: (code) => code.replaceAll(/\.innerHTML = ''/g, '.replaceChildren()'),
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [react(), ENGLISH_ALONE],
+  plugins: [react(), ENGLISH_ALONE, EMPTY_BY_NODES],
   build: {
     outDir: '../../../dist/sluice/dist/console',
     emptyOutDir: true,
@@ -38,11 +47,11 @@ export default defineConfig({
           groups: [
             {
               name: 'index',
-              test: /node_modules[\\/](?!@codemirror|@lezer|style-mod|w3c|crelt)|packages[\\/](?!console[\\/]page[\\/])|page[\\/]src[\\/](ui[\\/]|(?!palette)[\w-]+\.tsx?$|pages[\\/](overview|approvals)[\\/](?!alert\.tsx))/,
+              test: /node_modules[\\/](?!@codemirror|@lezer|style-mod|w3c|crelt|@internationalized[\\/]date|react-[\w-]+[\\/].*(?:[cC]alendar|[dD]ate))|packages[\\/](?!console[\\/]page[\\/])|page[\\/]src[\\/](ui[\\/](?!date-time)|(?!palette)[\w-]+\.tsx?$|pages[\\/](overview|approvals)[\\/](?!alert\.tsx))/,
             },
             {
               name: 'pages',
-              test: /page[\\/]src[\\/](palette|pages[\\/](?!policy[\\/](editor|complete)\.))/,
+              test: /node_modules[\\/](@internationalized[\\/]date|react-[\w-]+[\\/].*(?:[cC]alendar|[dD]ate))|page[\\/]src[\\/](palette|ui[\\/]date-time|pages[\\/](?!policy[\\/](editor|complete)\.))/,
             },
           ],
         },

@@ -11,6 +11,7 @@ import type { Person } from '@sluice/access/identity/person'
 import { toActor } from '@sluice/access/identity/person'
 import type { Service } from '@sluice/agents/service/service'
 import type { AdminSite } from '@sluice/gateway/front/http/site'
+import type { LedgerLookup } from '@sluice/gateway/operations/operation'
 import { OPERATIONS, toOperationParts } from '@sluice/gateway/operations/table'
 import { createPersonVerifier } from '@sluice/gateway/operations/verify-person'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
@@ -25,6 +26,7 @@ import { type Endpoint, endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
 import { CODE_MS, INVITATION_MS } from './http/limits.ts'
 import { openApiOf } from './http/openapi.ts'
+import type { LedgerReader } from './queries/ledger-reader.ts'
 import { Router } from './router.ts'
 import { Challenges } from './sign-in/challenges.ts'
 import { verifyExternalPerson } from './sign-in/external-people.ts'
@@ -42,7 +44,7 @@ export function startAdmin(
   const page = startConsole(parts, agents, nowMs)
   const people = openSignIn(parts)
   const { signIns, challenges, rpOf, invite } = people
-  const operations = toOperationParts(parts)
+  const operations = toOperationParts(parts, lookUpIn(page.reader))
   const endpoints: Endpoint[] = [
     ...signInEndpoints(people),
     ...operationEndpoints(OPERATIONS, operations, {
@@ -77,6 +79,13 @@ export function startAdmin(
       router.close()
       page.close()
     },
+  }
+}
+
+function lookUpIn(reader: Pick<LedgerReader, 'ask'>): LedgerLookup {
+  return {
+    recordedArguments: (of) => reader.ask('recordedArguments', of),
+    lastCalls: (principals) => reader.ask('lastCalls', principals),
   }
 }
 

@@ -27,6 +27,7 @@ export interface RunningConsole {
   readonly endpoints: readonly Endpoint[]
   /** Returns false if the request is not for the page or one of its files. */
   readonly serve: (request: IncomingMessage, response: ServerResponse) => boolean
+  readonly reader: Pick<LedgerReader, 'ask'>
   readonly close: () => void
 }
 
@@ -54,6 +55,7 @@ export function startConsole(
     return [parts.ledger.keyDigest(plain), plain]
   }
   return {
+    reader,
     endpoints: [
       ...liveEndpoints({ reader, ruleText, nameSession, nowMs }),
       verifyEndpoint(parts),

@@ -22,13 +22,16 @@ import {
   EXPIRED_PER_TURN,
   EXPIRY_AGAIN_MS,
   EXPIRY_LOOK_MS_MAX,
+  LISTED_DEFAULT,
   LISTED_LENGTH_MAX,
+  LISTED_MAX,
   OPEN_PER_TOOL_MAX,
   PROGRAM_SHOWN_LENGTH_MAX,
 } from './limits.ts'
 import { maskCall, maskPlainText } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
 import type { OpenRequests } from './request-limits.ts'
+import { hasText } from './request-text.ts'
 import { lengthOf, RequestViews } from './request-views.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
 
@@ -307,27 +310,43 @@ export class ApprovalRegistry {
 
   /** In slices: each request is as it is when its turn comes. */
   async list(filter: ApprovalFilter): Promise<ApprovalRequest[]> {
-    const slices = this.parts.slices()
+    const most = Math.max(1, Math.min(LISTED_MAX, filter.limit ?? LISTED_DEFAULT))
     const page: ApprovalRequest[] = []
     let length = 0
-    for (const seq of this.requests.list(filter)) {
-      if (slices.isOver) await slices.next()
-      if (this.#closed) break
-      const request = this.#listed(seq, filter)
-      if (request === undefined) continue
+    const isSearch = filter.text !== undefined
+    for await (const request of this.#find({ ...filter, limit: isSearch ? -1 : most })) {
       length += lengthOf(request)
       if (length > LISTED_LENGTH_MAX && page.length > 0) break
-      page.push(request)
+      if (page.push(request) === most) break
     }
     return page
   }
 
+  async count({ before: _, limit: __, ...filter }: ApprovalFilter): Promise<number> {
+    if (filter.text === undefined) return this.requests.list(filter).length
+    let found = 0
+    for await (const _request of this.#find(filter)) found++
+    return found
+  }
+
+  async *#find(filter: ApprovalFilter): AsyncGenerator<ApprovalRequest> {
+    const slices = this.parts.slices()
+    for (const seq of this.requests.list(filter)) {
+      if (slices.isOver) await slices.next()
+      if (this.#closed) return
+      const request = this.#listed(seq, filter)
+      if (request !== undefined) yield request
+    }
+  }
+
   /** Reads a request of a list; undefined if the filter no longer matches it. */
-  #listed(seq: number, { states }: ApprovalFilter): ApprovalRequest | undefined {
+  #listed(seq: number, { states, text, recorded }: ApprovalFilter): ApprovalRequest | undefined {
     this.#deferred.settle(seq)
     const stored = this.requests.storedAt(seq)
     const request = stored && this.#shownOnce(stored)
-    return request && (states?.includes(request.state) ?? true) ? request : undefined
+    if (request === undefined || states?.includes(request.state) === false) return undefined
+    const isFound = text === undefined || hasText(request, text) || recorded?.has(request.id)
+    return isFound ? request : undefined
   }
 
   #shownOnce(stored: SqlRow): ApprovalRequest {

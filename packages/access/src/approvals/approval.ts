@@ -157,6 +157,10 @@ export interface ApprovalFilter {
   readonly states?: readonly ApprovalState[]
   readonly server?: string
   readonly principal?: string
+  /** Only requests that have this text in what a person reads of them. */
+  readonly text?: string
+  /** Requests that have `text` in what the ledger has of their arguments, by id. */
+  readonly recorded?: Pick<ReadonlyMap<string, unknown>, 'has'>
   /** Only requests older than this one are listed: the next page. */
   readonly before?: string
   readonly limit?: number
@@ -191,6 +195,8 @@ export interface ApprovalBlock {
 export interface ApprovalService {
   /** The newest first. A page of long calls is shorter than `limit`. */
   list(filter?: ApprovalFilter): Promise<readonly ApprovalRequest[]>
+  /** How many there are on all pages. */
+  count(filter: ApprovalFilter): Promise<number>
   idsStartingWith(prefix: string): readonly string[]
   find(id: string): ApprovalRequest | undefined
   readonly pendingCount: number

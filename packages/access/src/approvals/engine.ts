@@ -243,6 +243,10 @@ export class ApprovalEngine implements ApprovalService {
     return this.#registry.list(filter)
   }
 
+  count(filter: ApprovalFilter): Promise<number> {
+    return this.#registry.count(filter)
+  }
+
   idsStartingWith(prefix: string): readonly string[] {
     return this.#registry.requests.startingWith(prefix)
   }

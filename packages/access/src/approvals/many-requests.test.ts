@@ -54,6 +54,25 @@ const storedStates = (b: EngineBench): string[] =>
     .all()
     .map(({ state }) => String(state))
 
+test('a text is searched in all requests, whatever page they are on, and counted', async () => {
+  const b = bench()
+  const ids = await propose(b)
+  await b.engine.decide(
+    ids[3] as string,
+    { ...yes, verdict: 'deny', comment: 'Not Today' },
+    ada,
+    'console',
+  )
+  const list = async (filter: object) => (await b.engine.list(filter)).map(({ id }) => id)
+  expect(await list({ text: 'not today', limit: 1 })).toEqual([ids[3]])
+  expect(await list({ text: '"at":1', limit: 3 })).toEqual([ids[19], ids[18], ids[17]])
+  expect(await b.engine.count({ text: '"at":1' })).toBe(11)
+  expect(await list({ text: '"at":1', before: ids[12] })).toEqual([ids[11], ids[10], ids[1]])
+  expect(await b.engine.count({ text: 'nothing' })).toBe(0)
+  expect(await list({ text: 'nothing', recorded: new Set([ids[5]]) })).toEqual([ids[5]])
+  expect(await b.engine.count({ states: ['denied'] })).toBe(1)
+})
+
 describe('finding: work on all open requests holds the event loop', () => {
   test.each(Object.entries(REQUEST_STATEMENTS))('`%s` uses an index', (_, sql) => {
     const { database } = bench()

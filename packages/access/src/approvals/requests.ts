@@ -7,7 +7,7 @@ import { inTransaction } from '@sluice/ledger/store/sqlite/in-transaction'
 import { prepareAll } from '@sluice/ledger/store/sqlite/prepare'
 import type { ApprovalRequirement } from '@sluice/policy/calls/decision'
 import type { ApprovalFilter, ApprovalState, ApprovalSubject, PriorCall, Vote } from './approval.ts'
-import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX, UNUSED_MS_MAX } from './limits.ts'
+import { DECIDED_KEPT_MAX, UNUSED_MS_MAX } from './limits.ts'
 import { ENDED, UNUSED } from './schema.ts'
 
 /** A vote, with the requirements it counts for and the arguments it was given on. */
@@ -207,8 +207,8 @@ export class Requests {
     return this.#readOne(this.#statements.before.get(key, seq))
   }
 
-  /** Lists requests by `seq`, the newest first. */
-  list({ states, server, principal, before, limit }: ApprovalFilter): number[] {
+  /** Lists requests by `seq`, the newest first; all without a limit. Whether they have `text` is not looked at. */
+  list({ states, server, principal, before, limit = -1 }: ApprovalFilter): number[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
     const only = (sql: string, ...parameters: readonly string[]): void => {
@@ -221,9 +221,8 @@ export class Requests {
     if (before !== undefined)
       only('seq < coalesce((SELECT seq FROM approvals WHERE id = ?), 0)', before)
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
-    const most = Math.max(1, Math.min(LISTED_MAX, limit ?? LISTED_DEFAULT))
     return this.#database
-      .prepare(`SELECT seq FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
+      .prepare(`SELECT seq FROM approvals ${condition} ORDER BY seq DESC LIMIT ${limit}`)
       .all(...values)
       .map(({ seq }) => Number(seq))
   }

@@ -109,39 +109,22 @@ export async function download(
   {
     name,
     signal,
-    onProgress,
   }: {
     /** The gate's name for it by default. */
     readonly name?: string
     readonly signal?: AbortSignal
-    readonly onProgress?: (bytes: number) => void
   },
 ): Promise<string> {
   const request = { ...FRESH, headers: withAuthorization(), signal: signal ?? null }
   const response = await fetch(`/api${path}`, request)
   if (!response.ok) throw await refusal(response)
-  const parts: BlobPart[] = []
-  let came = 0
-  for await (const part of readParts(response)) {
-    parts.push(part)
-    came += part.byteLength
-    onProgress?.(came)
-  }
+  const content = await response.blob()
   const filename = /filename="([\w.-]+)"/.exec(
     response.headers.get('content-disposition') ?? '',
   )?.[1]
   const called = name ?? filename ?? 'sluice'
-  save(new Blob(parts), called)
+  save(content, called)
   return called
-}
-
-async function* readParts({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const reader = body?.getReader()
-  for (;;) {
-    const read = await reader?.read()
-    if (read === undefined || read.done) return
-    yield read.value as Uint8Array<ArrayBuffer>
-  }
 }
 
 export function save(content: Blob, name: string): void {

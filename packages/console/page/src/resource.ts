@@ -14,23 +14,6 @@ export const queries = new QueryClient({
   },
 })
 
-/** When a path was fetched last. */
-const fetchedMs = new Map<string, number>()
-
-/** Each part of a page that polls a path does so by itself: what another has just fetched answers for it too. */
-function fetchShared<Value>(path: string, everyMs: number, signal: AbortSignal): Promise<Value> {
-  const { data, status, isInvalidated } = queries.getQueryState<Value>([path]) ?? {}
-  const nowMs = performance.now()
-  const isNew = nowMs - (fetchedMs.get(path) ?? Number.NEGATIVE_INFINITY) < everyMs * SHARED_SHARE
-  if (isNew && status === 'success' && isInvalidated === false && data !== undefined)
-    return Promise.resolve(data)
-  fetchedMs.set(path, nowMs)
-  return get<Value>(path, signal)
-}
-
-/** Of the time between two requests: timers do not tick to the millisecond. */
-const SHARED_SHARE = 0.8
-
 export interface Resource<Value> {
   readonly value: Value | undefined
   readonly error: ApiError | undefined
@@ -54,8 +37,10 @@ export function useResource<Value>(
 ): Resource<Value> {
   const { data, error } = useQuery<Value, ApiError>({
     queryKey: [path],
-    queryFn: ({ signal }) => fetchShared<Value>(path as string, everyMs ?? 0, signal),
+    queryFn: ({ signal }) => get<Value>(path as string, signal),
     enabled: path !== undefined,
+    // Every answer begins the time of all parts that poll the path again, so that one request is enough for them.
+    staleTime: everyMs ?? FRESH_MS,
     ...(isNew && { gcTime: 0 }),
     // Who may not see it is not answered otherwise the next time.
     refetchInterval: ({ state }) => (state.error?.status === 403 ? false : (everyMs ?? false)),

@@ -8,7 +8,7 @@ export interface StreamPermit {
   onChange(listener: () => void): () => void
 }
 
-export type StreamPolicy = 'always' | 'while seen' | 'while seen or first'
+export type StreamPolicy = 'while seen' | 'while seen or first'
 
 export function requestPermit(
   name: string,
@@ -31,17 +31,10 @@ export function requestPermit(
         )
       })
       .catch(() => {})
-  if (keeps !== 'always') {
-    document.addEventListener('visibilitychange', changed)
-    ending.addEventListener(
-      'abort',
-      () => document.removeEventListener('visibilitychange', changed),
-      { once: true },
-    )
-  }
+  document.addEventListener('visibilitychange', changed, { signal: ending })
   return {
     get isGiven() {
-      return keeps === 'always' || !document.hidden || isFirst
+      return !document.hidden || isFirst
     },
     onChange: (listener) => {
       listeners.add(listener)

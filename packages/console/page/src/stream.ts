@@ -15,14 +15,11 @@ export interface StreamHandlers {
   /** `why`: the gate's reason, if it refused. */
   readonly onState?: (state: 'open' | 'lost', why?: string) => void
   /** When the stream is kept open; it is resumed where it was. */
-  readonly keeps?: StreamPolicy
+  readonly keeps: StreamPolicy
 }
 
 /** Returns a function that ends it. */
-export function listen(
-  path: string,
-  { onEvent, onState, keeps = 'always' }: StreamHandlers,
-): () => void {
+export function listen(path: string, { onEvent, onState, keeps }: StreamHandlers): () => void {
   const ending = new AbortController()
   const permit = requestPermit(path, keeps, ending.signal)
   void run()

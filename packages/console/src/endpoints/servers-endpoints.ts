@@ -77,10 +77,7 @@ export interface PendingServerView {
 
 /** A row of `GET /api/tools`. */
 export interface ToolView
-  extends Pick<
-    BoardTool,
-    'server' | 'name' | 'category' | 'unknown' | 'risk' | 'verdict' | 'reason'
-  > {
+  extends Pick<BoardTool, 'server' | 'name' | 'category' | 'unknown' | 'risk' | 'verdict'> {
   /** Its definition waits for a person. */
   readonly held: boolean
   /** Who refused the definition that waits; null if nobody did. */
@@ -192,11 +189,11 @@ async function toolViews(parts: AdminParts, reader: LedgerReader): Promise<ToolV
   const fresh = new Map(
     newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
   )
-  return placed.map(({ server, name, category, unknown, risk, verdict, reason }) => {
+  return placed.map(({ server, name, category, unknown, risk, verdict }) => {
     const id = `${server}/${name}`
     const held = pending.get(id)
     const refusedBy = held?.refused?.by ?? null
-    const tool = { server, name, category, unknown, risk, verdict, reason }
+    const tool = { server, name, category, unknown, risk, verdict }
     return { ...tool, held: held !== undefined, refusedBy, newMs: fresh.get(id) ?? null }
   })
 }

@@ -2,11 +2,8 @@
 
 import { type Action, pickStronger } from '@sluice/policy/calls/actions'
 import { CATEGORIES, type KnownTool } from '@sluice/policy/calls/tools'
-import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
-import { decideAssuming } from '@sluice/policy/decide/decide'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
-import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type ApplicableRules, listPreparedRules } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 
@@ -22,7 +19,6 @@ export interface BoardTool {
   readonly verdict: Action | 'depends'
   /** Where the tool stands: the verdict, or what it would be if its conditions hold. */
   readonly column: Action
-  readonly reason: string
   readonly limits: readonly string[]
   /** The condition of its rule: `args.amount <= 50, else require_approval`; empty if it has none. */
   readonly condition: string
@@ -62,8 +58,6 @@ export function boardOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Bo
 function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const { server, name } = tool.definition
   const scope = getRulesForTool(policy, tool)
-  const call = { server, name, method: TOOL_CALL, args: {} }
-  const { reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
   const verdict = getTypicalAction(policy, tool)
   const applicable = listPreparedRules(scope)
   return {
@@ -74,7 +68,6 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
     risk: tool.risk,
     verdict,
     column: verdict === 'depends' ? hopedOf(scope) : verdict,
-    reason,
     limits: applicable.flatMap((one) => one.rule.limits.map(({ text }) => text)),
     condition: conditionOf(scope),
     guardrails: [...scope.guardrails, ...scope.base]

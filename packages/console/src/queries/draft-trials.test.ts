@@ -49,7 +49,7 @@ test('the properties beside the document are proved, or the call that breaks one
   const policyFile = join(folder, 'policy.yaml')
   expect(proveDraft(policyFile, POLICY, [REFUND])).toEqual({
     file: join(folder, 'properties.yaml'),
-    why: 'there is no such file',
+    why: 'this file is missing',
     properties: [],
   })
   writeFileSync(
@@ -69,5 +69,7 @@ test('the properties beside the document are proved, or the call that breaks one
   ])
   expect(properties[1]?.against[0]?.says).toMatch(/^allow with \{"amount":/)
   writeFileSync(join(folder, 'properties.yaml'), 'properties: 1\n')
-  expect(proveDraft(policyFile, POLICY, [REFUND]).why).toMatch(/^line 1: /)
+  expect(proveDraft(policyFile, POLICY, [REFUND]).why).toMatch(/^line 1 of this file: /)
+  writeFileSync(join(folder, 'properties.yaml'), 'properties: []\n')
+  expect(proveDraft(policyFile, POLICY, [REFUND]).why).toMatch(/is an empty list$/)
 })

@@ -19,7 +19,7 @@ import { readJson } from '@sluice/protocol/json/read-json'
 export interface PolicyProofs {
   /** The file that they are read from; it need not exist. */
   readonly file: string
-  /** Why the file cannot be read, or that it does not exist; empty if it was read. */
+  /** Why the file cannot be read, or that it does not exist; else empty. */
   readonly why: string
   readonly properties: readonly ProvedProperty[]
 }
@@ -48,11 +48,11 @@ export function proveDraft(
     dirname(policyFile),
     name === 'policy' ? 'properties.yaml' : `${name}.properties.yaml`,
   )
-  if (!existsSync(file)) return { file, why: 'there is no such file', properties: [] }
+  if (!existsSync(file)) return { file, why: 'this file is missing', properties: [] }
   const { properties, problems } = readProperties({ file, text: readFileSync(file, 'utf8') })
   if (properties === undefined) {
     const [first] = problems
-    return { file, why: `line ${first?.line}: ${first?.message}`, properties: [] }
+    return { file, why: `line ${first?.line} of this file: ${first?.message}`, properties: [] }
   }
   const proofs = properties.map((property) => prove(policy, property, tools))
   return {

@@ -18,8 +18,9 @@ import { IS_COUNTED } from '@sluice/ledger/query/call-counts'
 import { type CallWithOutcome, type Query, queryLedger } from '@sluice/ledger/query/query'
 import { RecordIndex } from '@sluice/ledger/query/record-index'
 import { SessionNames } from '@sluice/ledger/query/session-names'
+import { RECORDED_ARGUMENTS } from '@sluice/ledger/query/sql-views'
 import { ALERT_HANDLED } from '@sluice/ledger/records/event-title'
-import { MERGED_FOLDER } from '@sluice/ledger/records/files'
+import { MERGED_FOLDER, USUAL_WORDS } from '@sluice/ledger/records/files'
 import { HeldCalls } from '@sluice/ledger/records/held-calls'
 import type {
   DecisionRecord,
@@ -333,6 +334,33 @@ export class LedgerQueries {
       `SELECT count(*) AS n FROM words JOIN calls ON session = id WHERE text = ? AND ${IS_COUNTED}`,
     )
     return new Map(sessions.map((session) => [session, Number(count.get(session)?.n)]))
+  }
+
+  /** When each of these principals made its last call; 0 if there is none. */
+  lastCalls(principals: readonly string[]): ReadonlyMap<string, number> {
+    const rows = this.#searched()
+      .index.database.prepare(
+        `SELECT text, (SELECT at FROM calls WHERE principal = id ORDER BY seq DESC LIMIT 1) AS at
+          FROM words WHERE text IN (SELECT value FROM json_each(?))`,
+      )
+      .all(JSON.stringify(principals))
+    return new Map(rows.map(({ text, at }) => [String(text), Number(at)]))
+  }
+
+  /** The recorded arguments of requests for approval, as JSON: of these, or of all that have a text in them. */
+  recordedArguments(of: readonly string[] | string): ReadonlyMap<string, string> {
+    const [wanted, value] =
+      typeof of === 'string'
+        ? ['instr(lower(args), ?) > 0', of.toLowerCase()]
+        : ['id IN (SELECT value FROM json_each(?))', JSON.stringify(of)]
+    const rows = this.#searched()
+      .index.database.prepare(
+        `SELECT id, args FROM (SELECT w.text AS id, c.seq AS seq, ${RECORDED_ARGUMENTS} AS args
+            FROM words w JOIN calls c ON c.approval = w.id AND c.approval <> ${USUAL_WORDS.approval})
+          WHERE ${wanted} AND args <> '{}' ORDER BY seq`,
+      )
+      .all(value)
+    return new Map(rows.map(({ id, args }) => [String(id), String(args)]))
   }
 
   *histogram(query: Query): Steps<CallHistogram> {

@@ -28,6 +28,8 @@ export interface ReadArguments {
   readonly handledAlerts: undefined
   readonly overview: OverviewRequest
   readonly sessionCalls: readonly string[]
+  readonly lastCalls: readonly string[]
+  readonly recordedArguments: readonly string[] | string
   readonly histogram: Query
   readonly names: NamesRequest
   readonly sum: SumRequest
@@ -44,6 +46,8 @@ export interface ReadResults {
   readonly handledAlerts: ReadonlyMap<string, AlertHandling>
   readonly overview: Overview
   readonly sessionCalls: ReadonlyMap<string, number>
+  readonly lastCalls: ReadonlyMap<string, number>
+  readonly recordedArguments: ReadonlyMap<string, string>
   readonly histogram: CallHistogram
   readonly names: LedgerNames
   readonly sum: RecordedSum

@@ -154,3 +154,23 @@ test.each(['amount > 5', 'args.amount > many', 'args.amount', 'args.a = \0'])(
   'a condition that cannot be read is refused by name: %j',
   (text) => expect(() => parseConditions(text)).toThrow('is no condition on a recorded value'),
 )
+
+test('what is on record of the arguments of requests: of some, or of those that have a text', async () => {
+  const place = freshDirectoryForAll()
+  const ledger = Ledger.open({ directory: place })
+  const amount = new ExactNumber('180.5')
+  const judged = [{ 'args.amount': amount, 'args.to': 'Ann' }, { 'args.to': 'ben' }, {}]
+  for (const [n, one] of judged.entries()) {
+    const call = decisionEntry(n, { atMs: 1_000 + n, judged: one, approval: `request-${n}` })
+    const decision = { ...call.decision, action: 'require_approval' as const }
+    await ledger.refuse({ ...call, principal: { id: `caller-${n}`, kind: 'grant' }, decision })
+  }
+  ledger.close()
+  const queries = new LedgerQueries(place)
+  const first = ['request-0', '{"amount":180.5,"to":"Ann"}']
+  expect([...queries.recordedArguments(['request-0', 'request-2', 'other'])]).toEqual([first])
+  expect([...queries.recordedArguments('ANN')]).toEqual([first])
+  expect([...queries.recordedArguments('180.5').keys()]).toEqual(['request-0'])
+  expect([...queries.lastCalls(['caller-1', 'nobody'])]).toEqual([['caller-1', 1_001]])
+  queries.close()
+})

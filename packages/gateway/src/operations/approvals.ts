@@ -27,8 +27,15 @@ import {
 } from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
 import { NotFoundError, OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX, DENIED_AT_ONCE_MAX } from './limits.ts'
-import { type Operation, type OperationParts, operation, type Requester } from './operation.ts'
+import {
+  type LedgerLookup,
+  type Operation,
+  type OperationParts,
+  operation,
+  type Requester,
+} from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const WORDS = textOrEmpty(10_000)
@@ -62,7 +69,10 @@ const STANDING_FIELDS = {
   standing: listOf(objectOf<StandingApproval>()),
   barred: listOf(objectOf<ApprovalBlock>()),
 } as const
-const LISTING = fieldsOf({ requests: listOf(REQUEST) }, { ...STANDING_FIELDS, news: COUNT })
+const LISTING = fieldsOf(
+  { requests: listOf(REQUEST) },
+  { ...STANDING_FIELDS, news: COUNT, total: COUNT },
+)
 export type ApprovalsListing = ShapeValue<typeof LISTING>
 
 export const LIST_APPROVALS = operation({
@@ -75,14 +85,26 @@ export const LIST_APPROVALS = operation({
   http: { method: 'GET', path: '/api/approvals' },
   input: {
     ...FILTER,
+    text: {
+      shape: text(200),
+      doc: 'only with this text in the tool, a person, a comment or a value, in any case',
+    },
     before: { shape: text(64), doc: 'those older than this request' },
     limit: { shape: integer(1, APPROVALS_PAGE_MAX), doc: 'at most so many' },
   },
   output: LISTING,
-  run: async (parts, input, { channel }) =>
-    channel === 'console'
-      ? { requests: await parts.approvals.list(input) }
-      : listAll(parts, { states: ['pending'], ...input }),
+  run: async (parts, input, { channel }) => {
+    const { approvals, lookup } = parts
+    const { text: wanted } = input
+    const recorded = wanted === undefined ? undefined : await lookup?.recordedArguments(wanted)
+    const filter = { ...input, ...pickDefined({ recorded }) }
+    if (channel !== 'console') return listAll(parts, { states: ['pending'], ...filter })
+    const requests = await fillArguments(await approvals.list(filter), lookup)
+    // Of the first page.
+    return input.before === undefined
+      ? { requests, total: await approvals.count(filter) }
+      : { requests }
+  },
 })
 
 /** Answers when something has changed since `news`, or after a while. */
@@ -114,7 +136,11 @@ export const SHOW_APPROVAL = operation({
   http: { method: 'GET', path: '/api/approvals/:id' },
   input: { id: ID },
   output: REQUEST,
-  run: (parts, input, asker) => findRequest(parts, input.id, asker),
+  run: async (parts, input, asker) => {
+    const request = findRequest(parts, input.id, asker)
+    const [filled] = await fillArguments([request], parts.lookup)
+    return filled ?? request
+  },
 })
 
 export const REVEAL_APPROVAL = operation({
@@ -249,6 +275,17 @@ export const APPROVAL_OPERATIONS: readonly Operation[] = [
   END_STANDING,
   LIFT,
 ]
+
+/** Arguments are deleted with the decision: those that a rule read are on record. */
+async function fillArguments(
+  requests: readonly ApprovalRequest[],
+  lookup: LedgerLookup | undefined,
+): Promise<readonly ApprovalRequest[]> {
+  const deleted = requests.filter(({ args }) => args === '').map(({ id }) => id)
+  if (deleted.length === 0) return requests
+  const recorded = await lookup?.recordedArguments(deleted)
+  return requests.map((one) => ({ ...one, args: recorded?.get(one.id) ?? one.args }))
+}
 
 async function listAll(
   { approvals, news }: Pick<OperationParts, 'approvals' | 'news'>,

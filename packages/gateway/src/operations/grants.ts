@@ -105,16 +105,25 @@ const LIST = operation({
   http: { method: 'GET', path: '/api/grants' },
   input: {},
   output: GRANT_LIST,
-  run: ({ grants, policies }) => ({
-    grants: grants.list().map((one) => toGrantView(one, grants)),
-    policies: [...policies],
-    localUser: !grants.exist,
-  }),
+  run: async ({ grants, policies, lookup }) => {
+    const list = grants.list()
+    // Uses of grants in sluice.yaml, and those at other gates, are not stored with the grant.
+    const calls = await lookup?.lastCalls(list.map(({ name }) => name))
+    return {
+      grants: list.map((one) => {
+        const called = getRevocationMs(one) === null ? calls?.get(one.name) : undefined
+        return toGrantView(one, grants, called)
+      }),
+      policies: [...policies],
+      localUser: !grants.exist,
+    }
+  },
 })
 
 export const GRANT_OPERATIONS: readonly Operation[] = [LIST, ADD_GRANT, REVOKE_GRANT]
 
-export function toGrantView(grant: Grant, grants: Grants): GrantView {
+/** `calledMs`: when it made its last call, if the ledger has one. */
+export function toGrantView(grant: Grant, grants: Grants, calledMs = 0): GrantView {
   const { id, policy, slots, explain, isFixed } = grant
   const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
   return {
@@ -128,7 +137,7 @@ export function toGrantView(grant: Grant, grants: Grants): GrantView {
     fixed: isFixed,
     until: at(grant.untilMs ?? null),
     created: at(grant.createdMs),
-    lastUsed: at(grants.lastUseMs(grant)),
+    lastUsed: at(Math.max(grants.lastUseMs(grant) ?? 0, calledMs) || null),
     revoked: at(getRevocationMs(grant)),
   }
 }

@@ -52,6 +52,8 @@ export interface OperationParts {
   /** What callers may see has changed. */
   readonly toolsChanged: () => void
   readonly approvals: ApprovalService
+  /** Absent without the console, whose thread reads the ledger. */
+  readonly lookup?: LedgerLookup | undefined
   /** The data directory. */
   readonly data: string
   readonly serverFile: ServerFile
@@ -65,6 +67,16 @@ export interface OperationParts {
   readonly beginChange?: (() => () => Promise<void>) | undefined
   /** Gates that have not applied it yet. */
   readonly unconfirmed?: (() => Promise<readonly string[]>) | undefined
+}
+
+/** What the ledger has of what operations list. */
+export interface LedgerLookup {
+  /** The recorded arguments of requests for approval as JSON: of these ids, or of all that have a text in them. */
+  readonly recordedArguments: (
+    of: readonly string[] | string,
+  ) => Promise<ReadonlyMap<string, string>>
+  /** When each principal made its last call; 0 if there is none. */
+  readonly lastCalls: (principals: readonly string[]) => Promise<ReadonlyMap<string, number>>
 }
 
 /** sluice.yaml, whose servers are changed. */

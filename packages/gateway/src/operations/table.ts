@@ -41,10 +41,14 @@ export const OPERATIONS: readonly Operation[] = [
   ...UNDO_OPERATIONS,
 ]
 
-export function toOperationParts(parts: AdminParts | CommandParts): OperationParts {
+export function toOperationParts(
+  parts: AdminParts | CommandParts,
+  lookup?: OperationParts['lookup'],
+): OperationParts {
   const { authenticator, config, freezes, gate, grants, ledger, people, pins, approvals } = parts
   let news: ApprovalNews | undefined
   return {
+    lookup,
     authenticator,
     gate,
     people,

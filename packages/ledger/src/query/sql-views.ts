@@ -27,6 +27,11 @@ const VERDICT = toWords('step by kind proof channel comment')
 const RECORDED = `(${PATHS} SELECT json_group_object(w.text, j.value) FROM paths p
   CROSS JOIN main.judged j ON j.path = p.path AND j.seq = c.seq JOIN main.words w ON w.id = j.path)`
 
+/** The recorded arguments alone, without the word before their paths. */
+export const RECORDED_ARGUMENTS = `(${PATHS} SELECT json_group_object(substr(w.text, 6), j.value) FROM paths p
+  CROSS JOIN main.judged j ON j.path = p.path AND j.seq = c.seq
+  JOIN main.words w ON w.id = j.path AND w.text LIKE 'args.%')`
+
 const RECORD = ['seq', 'time', 'at']
 const ORIGIN = ['gate', 'gate_seq']
 

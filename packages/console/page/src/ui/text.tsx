@@ -45,20 +45,28 @@ export function GateText({ text }: { text: string }): JSX.Element {
   )
 }
 
-/**
- * On one line, truncated if it does not fit; the whole text on hover is not offered: it may be
- * long.
- */
+/** On one line, truncated if it does not fit, and whole under the pointer. */
 export function TextLine({ text, className = '' }: TextProps): JSX.Element {
-  return <bdi className={`cut ${className}`}>{marked(text.slice(0, 300))}</bdi>
+  return (
+    <bdi className={`cut ${className}`} title={toTitle(text)}>
+      {marked(text.slice(0, LINE_LENGTH))}
+    </bdi>
+  )
+}
+
+const LINE_LENGTH = 300
+
+/** A title cannot mark hidden characters: such a text has none. */
+function toTitle(text: string): string | undefined {
+  return hasHidden(text) ? undefined : text.slice(0, LINE_LENGTH)
 }
 
 /** A name on one line: if it does not fit, its middle is left out. */
 export function NameLine({ text, className = '' }: TextProps): JSX.Element {
-  const letters = [...text.slice(0, 300)]
+  const letters = [...text.slice(0, LINE_LENGTH)]
   if (letters.length <= 2 * NAME_END) return <TextLine text={text} className={className} />
   return (
-    <bdi className={`name-line ${className}`}>
+    <bdi className={`name-line ${className}`} title={toTitle(text)}>
       <span className="cut">{marked(letters.slice(0, -NAME_END).join(''))}</span>
       <span>{marked(letters.slice(-NAME_END).join(''))}</span>
     </bdi>

@@ -17,7 +17,6 @@ import { Empty } from '../../ui/page.tsx'
 import { LongText, TextLine, UntrustedText } from '../../ui/text.tsx'
 import { clock, millis, money, nameRecord, short } from '../../ui/words.ts'
 import { summarize } from '../approvals/groups.ts'
-import { useDecided, useInbox } from '../approvals/inbox.ts'
 
 type OpenCall = (call: CallAddress) => void
 
@@ -126,9 +125,6 @@ function Call({ call, records, onCall }: CallProps): JSX.Element {
 
 /** Leads to the record, and to the approval that was asked for by it. */
 function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }): JSX.Element {
-  const { pending } = useInbox()
-  const { requests = [] } = useDecided(true)
-  const request = [...pending, ...requests].find(({ callId }) => callId === record.callId)
   return (
     <div className="row small">
       <OutcomeBadge word={record.word} bare says={record.code} />
@@ -136,7 +132,9 @@ function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }):
       <Button kind="quiet" onPress={() => onCall(record)}>
         Record {nameRecord(record)}
       </Button>
-      {request !== undefined && <Link to={pathTo('approvals', request.id)}>Approval</Link>}
+      {record.approval !== undefined && (
+        <Link to={pathTo('approvals', record.approval)}>Approval</Link>
+      )}
     </div>
   )
 }

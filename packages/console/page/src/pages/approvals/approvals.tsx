@@ -17,10 +17,10 @@ import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
 import { NameLine, TextLine } from '../../ui/text.tsx'
-import { ago, count, formatTimeLeft } from '../../ui/words.ts'
+import { ago, count, formatTimeLeft, plural } from '../../ui/words.ts'
 import { DenyAll } from './deny-all.tsx'
 import { groupBySession, listDangers, ORDERS, type SessionGroup, summarize } from './groups.ts'
-import { decidedAt, pathOf, useDecided, useInbox } from './inbox.ts'
+import { type DecidedRequests, decidedAt, pathOf, useDecided, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
 import './approvals.css'
@@ -29,11 +29,11 @@ export function Approvals(): JSX.Element {
   const { pending, state } = useInbox()
   const { rest, query } = useRoute()
   const shows = query.get('show') ?? 'pending'
-  const decided = useDecided(shows === 'decided')
+  const search = query.get('q') ?? ''
+  const decided = useDecided(shows === 'decided', search)
   const shown = shows === 'decided' ? decided.requests : state === 'loading' ? undefined : pending
   const order = shows === 'decided' ? '' : (query.get('order') ?? 'danger')
-  const search = query.get('q') ?? ''
-  const groups = groupBySession(shown ?? [], { order, search })
+  const groups = groupBySession(shown ?? [], { order, search: shows === 'decided' ? '' : search })
   const inOrder = groups.flatMap(({ requests }) => requests)
   const [wanted] = rest
   const { open, error } = useOpenRequest(wanted, inOrder)
@@ -41,11 +41,11 @@ export function Approvals(): JSX.Element {
   const list = () => {
     if (shown === undefined)
       return decided.error === undefined ? <Loading /> : <ErrorNotice error={decided.error} />
-    if (shown.length === 0 && wanted === undefined)
+    if (shown.length === 0 && wanted === undefined && search === '')
       return <NoRequests shows={shows} isKnown={state !== 'lost'} />
     return (
       <div className="split" data-open={wanted !== undefined}>
-        <HeldCalls groups={groups} openId={open?.id} order={order} onOlder={decided.onOlder} />
+        <HeldCalls groups={groups} openId={open?.id} order={order} decided={decided} />
         <div className="split-detail scroll">
           {wanted !== undefined && (
             <div className="phone-back">
@@ -137,11 +137,10 @@ interface HeldCallsProps {
   readonly openId: string | undefined
   /** Empty for decided ones: what was decided last comes first. */
   readonly order: string
-  /** Reads older ones that are decided. */
-  readonly onOlder: (() => void) | undefined
+  readonly decided: DecidedRequests
 }
 
-function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Element {
+function HeldCalls({ groups, openId, order, decided }: HeldCallsProps): JSX.Element {
   const { query } = useRoute()
   return (
     <nav className="split-list card scroll" aria-label="Held calls">
@@ -161,6 +160,11 @@ function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Elem
             choices={ORDERS}
           />
         )}
+        {order === '' && (
+          <span className="muted small nowrap" role="status">
+            {decided.total !== undefined && plural(decided.total, 'request')}
+          </span>
+        )}
       </div>
       {groups.map((group) => (
         <Group key={group.requests[0]?.id} group={group} openId={openId} />
@@ -170,8 +174,8 @@ function HeldCalls({ groups, openId, order, onOlder }: HeldCallsProps): JSX.Elem
           {query.has('q') ? 'None of these calls matches.' : 'There is no call here.'}
         </p>
       )}
-      {order === '' && onOlder !== undefined && (
-        <Button kind="quiet" onPress={onOlder}>
+      {order === '' && decided.onOlder !== undefined && (
+        <Button kind="quiet" onPress={decided.onOlder}>
           Show older ones
         </Button>
       )}

@@ -1,7 +1,7 @@
 // The held calls as the inbox shows them: searched, in the order that is chosen, neighbours of one session together.
 // Pure.
 
-import { titleOfCall } from '@sluice/ledger/records/call-title'
+import { hasText } from '@sluice/access/approvals/request-text'
 import type { ApprovalRequest } from '../../../../src/contract/contract.ts'
 import { parseMembers } from './members.ts'
 
@@ -25,11 +25,10 @@ export function groupBySession(
   requests: readonly ApprovalRequest[],
   { order, search }: { readonly order: string; readonly search: string },
 ): SessionGroup[] {
-  const wanted = search.toLowerCase()
   const ranks = { danger: rankDanger, session: rankDanger, amount: rankAmount }
   const rank = ranks[order as keyof typeof ranks] ?? (() => [])
   const shown = requests
-    .filter((request) => describe(request).toLowerCase().includes(wanted))
+    .filter((request) => hasText(request, search))
     .map((request) => ({ request, ranks: rank(request) }))
     .sort((one, other) => compareRanks(one.ranks, other.ranks))
   const sessions = new Map<string, ApprovalRequest[]>()
@@ -57,12 +56,6 @@ function splitInOrder(
     rest.delete(session)
   }
   return groups
-}
-
-function describe(request: ApprovalRequest): string {
-  const { principal, sessionName = '', args, id, why, votes } = request
-  const said = votes.flatMap(({ by, comment }) => [by, comment])
-  return [titleOfCall(request), principal.id, sessionName, args, id, why, ...said].join(' ')
 }
 
 const FROM_STRANGER = /\b(?:call\.(?:valueFromText|valueUnproven)|origin\.|session\.saw)/

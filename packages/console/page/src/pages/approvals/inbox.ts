@@ -2,17 +2,26 @@
 // decided, a page at a time. Notifies a user who looks away.
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
-import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/react-query'
 import type { ApprovalRequest, ApprovalVerdict } from '../../../../src/contract/contract.ts'
 import { type ApiError, formatQuery, get } from '../../api.ts'
 import { queries } from '../../resource.ts'
 import { SharedValue, useShared } from '../../shared-value.ts'
 import { listen } from '../../stream.ts'
 import { showToast } from '../../ui/toasts.tsx'
-import { useRecorded } from './recorded.ts'
 
 type Requests = readonly ApprovalRequest[]
-type Decided = InfiniteData<Requests, string | undefined>
+interface RequestPage {
+  readonly requests: Requests
+  /** On all pages; with the first one. */
+  readonly total?: number
+}
+type Decided = InfiniteData<RequestPage, string | undefined>
 
 /** The stream of events; while it is lost, what is shown may be out of date. */
 interface Connection {
@@ -52,29 +61,36 @@ export interface DecidedRequests {
   /** Those that were decided last first; undefined until they are here. */
   readonly requests: Requests | undefined
   readonly error: ApiError | undefined
+  /** How many there are, also older ones. */
+  readonly total: number | undefined
   /** Undefined if there are no older ones. */
   readonly onOlder: (() => void) | undefined
 }
 
-export function useDecided(isNeeded: boolean): DecidedRequests {
+/** The gate searches all of them, with what the ledger has of their arguments. */
+export function useDecided(isNeeded: boolean, text: string): DecidedRequests {
   const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery<
-    Requests,
+    RequestPage,
     ApiError,
     Decided,
     string[],
     string | undefined
   >({
-    queryKey: DECIDED,
-    queryFn: ({ pageParam, signal }) =>
-      list({ states: DECIDED_STATES, limit: DECIDED_PAGE, before: pageParam }, signal),
+    queryKey: [...DECIDED, text],
+    queryFn: ({ pageParam: before, signal }) =>
+      list({ states: DECIDED_STATES, limit: DECIDED_PAGE, text, before }, signal),
     initialPageParam: undefined,
-    getNextPageParam: (last) => (last.length < DECIDED_PAGE ? undefined : last.at(-1)?.id),
+    getNextPageParam: ({ requests }) =>
+      requests.length < DECIDED_PAGE ? undefined : requests.at(-1)?.id,
     enabled: isNeeded,
+    placeholderData: keepPreviousData,
   })
-  const requests = data?.pages.flat().sort((one, other) => decidedAt(other) - decidedAt(one))
-  const recorded = useRecorded((isNeeded && requests) || NONE)
+  const requests = data?.pages
+    .flatMap((page) => page.requests)
+    .sort((one, other) => decidedAt(other) - decidedAt(one))
   const onOlder = hasNextPage ? () => void fetchNextPage() : undefined
-  return { requests: requests && recorded, error: error ?? undefined, onOlder }
+  const total = data?.pages[0]?.total
+  return { requests, total, error: error ?? undefined, onOlder }
 }
 
 /** Without a vote it ended by itself, or with what it was about. */
@@ -112,9 +128,10 @@ async function fetchPending({ signal }: { signal: AbortSignal }): Promise<Reques
     const found: ApprovalRequest[] = []
     for (;;) {
       const before = found.at(-1)?.id
-      const page = await list({ states: 'pending', limit: PENDING_PAGE, before }, signal)
-      if (page.length === 0) return newer.reduce(withRequest, found.sort(byTimeLeft))
-      found.push(...page)
+      const query = { states: 'pending', limit: PENDING_PAGE, before }
+      const { requests } = await list(query, signal)
+      if (requests.length === 0) return newer.reduce(withRequest, found.sort(byTimeLeft))
+      found.push(...requests)
     }
   } finally {
     // A load that a new sign-in has overtaken leaves the newer one alone.
@@ -122,12 +139,8 @@ async function fetchPending({ signal }: { signal: AbortSignal }): Promise<Reques
   }
 }
 
-async function list(
-  query: Parameters<typeof formatQuery>[0],
-  signal: AbortSignal,
-): Promise<Requests> {
-  const path = `/approvals${formatQuery(query)}`
-  return (await get<{ requests: ApprovalRequest[] }>(path, signal)).requests
+function list(query: Parameters<typeof formatQuery>[0], signal: AbortSignal): Promise<RequestPage> {
+  return get<RequestPage>(`/approvals${formatQuery(query)}`, signal)
 }
 
 function withRequest(requests: Requests, request: ApprovalRequest): Requests {
@@ -181,11 +194,9 @@ export function upsertRequest(request: ApprovalRequest): void {
   queries.setQueryData<Requests>(PENDING, (known) => known && withRequest(known, request))
   if (state === 'pending') return
   queries.setQueryData([pathOf(id)], request)
-  queries.setQueryData<Decided>(DECIDED, (known) => {
-    if (known === undefined) return undefined
-    const [first = [], ...older] = known.pages.map((page) => page.filter((one) => one.id !== id))
-    return { ...known, pages: [[request, ...first], ...older] }
-  })
+  // The gate adds what the ledger has of the arguments, which are deleted.
+  void queries.invalidateQueries({ queryKey: [pathOf(id)] })
+  void queries.invalidateQueries({ queryKey: DECIDED })
 }
 
 /** Only names that the gate checked: a notification must not contain what a caller wrote. */

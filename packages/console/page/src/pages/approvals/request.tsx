@@ -33,7 +33,6 @@ import { MakeRule } from '../policy/make-rule.tsx'
 import { listNumbers, listTexts, type RuleSubject } from '../policy/rule-subject.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
 import { parseMembers } from './members.ts'
-import { useRecorded } from './recorded.ts'
 import { Verdict } from './verdict.tsx'
 import { explainHeld } from './why-held.ts'
 
@@ -42,9 +41,8 @@ interface RequestProps {
   readonly onDecided: () => void
 }
 
-export function Request({ request: stored, onDecided }: RequestProps): JSX.Element {
+export function Request({ request, onDecided }: RequestProps): JSX.Element {
   useScrolledUp()
-  const [request = stored] = useRecorded([stored])
   const now = useNow()
   const purpose = describeServerRequest(request)
   const subject = useMemo(() => toSubject(request), [request])
@@ -240,7 +238,7 @@ function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
                   <UntrustedText text={nameRule(ask)} className="mono" />
                 </Link>
                 {' · '}
-                {ask.approvedBy.length} of {ask.quorum} approved
+                {describeVotes(request, ask)}
                 {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
                 {ask.separateDuties && ' · not by the caller'}
               </div>
@@ -251,6 +249,17 @@ function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
       </ul>
     </Part>
   )
+}
+
+/** How many have approved, and what came of it: a request may end otherwise. */
+function describeVotes(
+  { state, votes }: ApprovalRequest,
+  { approvedBy, quorum }: ApprovalRequest['asks'][number],
+): string {
+  const approved = `${approvedBy.length} of ${quorum}`
+  if (!['denied', 'expired', 'void'].includes(state)) return `${approved} approved`
+  const by = votes.findLast(({ verdict }) => verdict === 'deny')?.by
+  return `${state}${by === undefined ? '' : ` by ${by}`}; ${approved} had approved`
 }
 
 interface SentArgumentsProps {

@@ -1,13 +1,12 @@
 // Exports what matches the filters to a file, in the formats of `sluice ledger export`. The gate
-// streams it with back-pressure; progress is shown, and it can be cancelled.
+// streams it with back-pressure; it can be cancelled.
 
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { download } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import type { MenuEntry } from '../../ui/menu.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { bytes } from '../../ui/words.ts'
 
 const FORMATS = [
   { value: 'calls', says: 'CSV, a line for each call' },
@@ -23,25 +22,23 @@ export function useExport(filters: string): {
   /** While a file comes. */
   readonly progress: ReactNode
 } {
-  const [came, setCame] = useState<number>()
-  const calling = useRef<AbortController>(undefined)
+  const [calling, setCalling] = useState<AbortController>()
   const begin = (format: string) => {
     const mine = new AbortController()
-    calling.current = mine
-    setCame(0)
+    setCalling(mine)
     const query = `${filters === '' ? '?' : `${filters}&`}format=${format}`
-    download(`/ledger/export${query}`, { signal: mine.signal, onProgress: setCame })
+    download(`/ledger/export${query}`, { signal: mine.signal })
       .then(
         (name) => showToast(`Saved ${name}`),
         (error) => mine.signal.aborted || complain(error),
       )
-      .finally(() => setCame(undefined))
+      .finally(() => setCalling(undefined))
   }
   const entries = FORMATS.map(({ value, says }) => ({ says, onPress: () => begin(value) }))
-  const progress = came !== undefined && (
-    <Button onPress={() => calling.current?.abort()}>
-      <Icon name="close" /> Stop at <span className="num">{bytes(came)}</span>
+  const progress = calling !== undefined && (
+    <Button onPress={() => calling.abort()}>
+      <Icon name="close" /> Stop the export
     </Button>
   )
-  return { entries: came === undefined ? entries : [], progress }
+  return { entries: calling === undefined ? entries : [], progress }
 }

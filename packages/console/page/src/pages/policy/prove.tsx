@@ -36,8 +36,11 @@ export function Prove({ name, text }: { name: string; text: string }): JSX.Eleme
   if (why !== '')
     return (
       <Notice kind="warn">
-        Nothing is proved: <UntrustedText text={file} className="mono" />: {why}.{' '}
-        <code>sluice policy prove --help</code> has an example.
+        <p>
+          Nothing is proved, {why}: <UntrustedText text={file} className="mono" />. Write there what
+          has to hold for every call, whatever its arguments are, for example:
+        </p>
+        <pre className="code">{EXAMPLE}</pre>
       </Notice>
     )
   return (
@@ -60,6 +63,12 @@ export function Prove({ name, text }: { name: string; text: string }): JSX.Eleme
     </ul>
   )
 }
+
+const EXAMPLE = `properties:
+  - name: nothing destructive runs without a person
+    never: { category: Destructive, action: allow }
+  - name: large refunds are asked for
+    never: { tool: shop/refund, when: "args.amount > 5000.0", action: allow }`
 
 const PROOF_WORDS = {
   proved: 'allow',

@@ -9,7 +9,6 @@ import {
   type GrantView,
 } from '@sluice/access/identity/grant-fields'
 import { type JSX, useState } from 'react'
-import type { SettingsView } from '../../../../src/contract/contract.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { mayAct, sendWithProof, useMe } from '../../session.ts'
@@ -43,9 +42,6 @@ export function Grants(): JSX.Element {
   const me = useMe()
   const nowMs = useNow()
   const grants = useResource<GrantList>('/grants', REFRESH_MS)
-  // Gates that share a store each know only the calls that they took.
-  const { value: settings } = useResource<SettingsView>('/settings')
-  const never = (settings?.gates.length ?? 0) > 0 ? 'not at this gate' : 'never'
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
   const hasGroups = grants.value?.grants.some(({ groups }) => groups.length > 0) === true
@@ -82,7 +78,7 @@ export function Grants(): JSX.Element {
                 rows={list}
                 keyOf={({ id }) => id}
                 columns={[
-                  { head: 'Name', className: 'strong nowrap', cell: ({ name }) => name },
+                  { head: 'Name', className: 'strong gate-text', cell: ({ name }) => name },
                   { head: 'Policy', cell: ({ policy }) => policy },
                   hasGroups && {
                     head: 'Groups',
@@ -92,7 +88,8 @@ export function Grants(): JSX.Element {
                   {
                     head: 'Last used',
                     className: 'muted nowrap',
-                    cell: (grant) => describeUse(grant, nowMs, never),
+                    cell: ({ lastUsed }) =>
+                      lastUsed === null ? 'no call on record' : ago(Date.parse(lastUsed), nowMs),
                   },
                   { head: 'State', cell: (grant) => <State grant={grant} nowMs={nowMs} /> },
                   {
@@ -122,12 +119,6 @@ export function Grants(): JSX.Element {
       )}
     </Panel>
   )
-}
-
-/** Uses of grants in sluice.yaml are not noted. */
-function describeUse({ lastUsed, fixed }: GrantView, nowMs: number, never: string): string {
-  if (lastUsed !== null) return ago(Date.parse(lastUsed), nowMs)
-  return fixed ? 'not known' : never
 }
 
 function isValid({ revoked, until }: GrantView, nowMs: number): boolean {
