@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Box } from '../../packages/gateway/src/isolation/box.ts'
@@ -161,6 +162,19 @@ describe.runIf(BWRAP !== undefined).each(ORDINARY_USER)(
       expect(trial.outside(`${command}; :`)).toBe('')
       expect((await trial.run('cat ~/.bashrc; rm ~/.bashrc')).output).toBe('echo started\n')
     })
+
+    const ownStart = join(userInfo().homedir, '.bashrc')
+    // Another user's bubblewrap has a user namespace, from which no box can be entered.
+    test.runIf(uid === undefined && process.getuid?.() === 0 && existsSync(ownStart))(
+      'the start file of the user does not run either',
+      async () => {
+        const { command } = await trial.run(':')
+        trial.write({ 'other/start': 'echo started', 'other/line': `${command}; echo "code $?"` })
+        const [start, line] = ['start', 'line'].map((name) => join(trial.folder, 'other', name))
+        const view = `--dev-bind / / --ro-bind ${start} ${ownStart}`
+        expect(trial.outside(`${BWRAP} ${view} bash ${line}`)).toBe('code 0\n')
+      },
+    )
 
     test('a file that the client has open is closed before the line', async () => {
       const before = 'exec 7< .env; exec 9< .env'
