@@ -72,7 +72,7 @@ export default defineConfig({
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 60_000, interval: 100 } },
     projects: [
       // `npm test` measures coverage of this one alone (scripts/test.ts), which is over as fast with one worker.
       {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/agents/src/service/service.ts'
-import { runs } from '../support/runs.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { fileScratchDirectory } from '../support/scratch.ts'
 import { programFile } from '../support/start-gate.ts'
 import { budgetProperty, pricesFor } from './budget.ts'
@@ -134,5 +134,5 @@ test('M1: calls of programs count', LONG, async () => {
 })
 
 test('a budget holds, whatever is done at once', LONG, async () => {
-  await fc.assert(budgetProperty(model, start), { ...runs(16), endOnFailure: true })
+  await fc.assert(budgetProperty(model, start), { numRuns: IS_FULL ? 16 : 2, endOnFailure: true })
 })

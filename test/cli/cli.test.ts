@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ledger } from '../../packages/ledger/src/ledger.ts'
 import { ROOT } from '../support/modules.ts'
 import { type Ran, sluice as runHere } from '../support/run-sluice.ts'
+import { forms } from '../support/runs.ts'
 import { SLUICE } from '../support/start-gate.ts'
 
 const BIN = join(ROOT, 'packages/cli/bin/sluice.js')
@@ -431,11 +432,12 @@ describe('help', () => {
     }
   })
 
-  test.for<[line: string, code: number]>([
-    ['policy explain gmail/send --tools tools.json', 0],
+  const ENDS: readonly [line: string, code: number][] = [
     ['policy explain a/b', 1],
     ['policy explain a', 2],
-  ])('the process ends with the code: sluice %s', async ([line, code]) => {
+    ['policy explain gmail/send --tools tools.json', 0],
+  ]
+  test.for(forms(ENDS))('the process ends with the code: sluice %s', async ([line, code]) => {
     expect((await execute(process.execPath, [BIN, ...line.split(' ')])).code).toBe(code)
   })
 

@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { listClientTools } from '../../packages/gateway/src/hooks/client-tools.ts'
 import { ROOT } from '../support/modules.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { forms } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { NODE, published } from '../support/start-gate.ts'
 
@@ -53,20 +54,25 @@ test.each(NAMES)('%s passes its cases and proofs, with every branch tried', asyn
   expect(Object.keys(rules).sort()).toEqual(ids)
 })
 
-test.each([
+const INSTALLED: readonly (readonly [pack: string, command: () => string[]])[] = [
   ['filesystem', () => published('filesystem', scratchDirectory()).command],
   ['memory', () => published('memory').command],
   ['git', () => [NODE, join(ROOT, 'node_modules/@cyanheads/git-mcp-server/dist/index.js')]],
   ['sqlite', () => [NODE, join(ROOT, 'node_modules/mcp-sqlite-tools/dist/index.js')]],
-])('the installed %s is the server that the pack was tested with', async (pack, command) => {
-  const { stdout } = await sluice(['scan', '--json', '--name', pack, '--', ...command()])
-  const scanned = JSON.parse(stdout)
-  const tools = fileOf('tools.json', scanned.definitions)
-  const same = await sluiceJson(['policy', 'add', pack, '--tools', tools, '--check'])
-  expect(same.differences).toEqual({ added: [], missing: [], changed: [] })
-  const check = ['policy', 'check', join(PACKS, pack, 'policy.yaml'), '--tools', tools]
-  expect(await sluiceJson(check)).toMatchObject({ ok: true, warnings: 0 })
-})
+]
+
+test.each(forms(INSTALLED, 2))(
+  'the installed %s is the server that the pack was tested with',
+  async (pack, command) => {
+    const { stdout } = await sluice(['scan', '--json', '--name', pack, '--', ...command()])
+    const scanned = JSON.parse(stdout)
+    const tools = fileOf('tools.json', scanned.definitions)
+    const same = await sluiceJson(['policy', 'add', pack, '--tools', tools, '--check'])
+    expect(same.differences).toEqual({ added: [], missing: [], changed: [] })
+    const check = ['policy', 'check', join(PACKS, pack, 'policy.yaml'), '--tools', tools]
+    expect(await sluiceJson(check)).toMatchObject({ ok: true, warnings: 0 })
+  },
+)
 
 test('the pack `coding-agent` has a rule for each tool of the catalogue of clients', async () => {
   const pack = 'coding-agent'

@@ -8,12 +8,12 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { addAda, getToken } from '../console/stage.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { listAll, PlainClient, recordsOf } from '../support/plain-client.ts'
-import { rounds } from '../support/runs.ts'
+import { IS_FULL } from '../support/runs.ts'
 import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 
 const POLICY = 'version: 1\ndefault: allow\ntools: { office/delete_all: deny }\n'
 const SECRET = 'of the hook, long enough'
-const FLOOD = rounds(4_000)
+const FLOOD = IS_FULL ? 4_000 : 500
 const AT_ONCE = 50
 
 afterEach(endGates)
