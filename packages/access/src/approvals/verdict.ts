@@ -103,11 +103,16 @@ function checkEdit(
 }
 
 /** A pending request is decided; an approved and unused one can be revoked. */
-export function checkOpen({ state, usedBy }: ApprovalRow, { verdict }: ApprovalVerdict): void {
+export function checkOpen(
+  { state, usedBy, votes }: ApprovalRow,
+  { verdict }: ApprovalVerdict,
+): void {
   if (state === 'pending') return
   if (state === 'approved' && usedBy === null && verdict === 'deny') return
+  const last = votes.at(-1)
+  const did = last?.verdict === 'deny' ? 'denied' : 'approved'
   throw new OperationError(
-    `the request is ${state} already`,
+    `the request is ${state} already${last === undefined ? '' : `: \`${last.by}\` has ${did} it`}`,
     state === 'void' ? 'if the call still waits, it has a new request' : 'nothing to do',
   )
 }
