@@ -11,6 +11,7 @@ import { formatQuery, post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { REFRESH_MS } from '../../ui/periods.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { formatPointer, plural } from '../../ui/words.ts'
@@ -76,7 +77,7 @@ export function InShadow({ rules, text }: InShadowProps): JSX.Element | null {
 /** The calls on record that a rule would have decided. */
 function Found({ rule, name }: PolicyDraft['shadow'][number]): JSX.Element {
   const query = formatQuery({ text: `by ${rule}` })
-  const { value } = useResource<CallHistogram>(`/ledger/histogram${query}`)
+  const { value } = useResource<CallHistogram>(`/ledger/histogram${query}`, REFRESH_MS)
   const counts = value?.intervals.flatMap((one) => Object.values(one.counts)) ?? []
   return (
     <Link to={`/ledger${query}`}>
