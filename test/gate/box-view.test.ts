@@ -140,6 +140,7 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
         'home/shop/opened/.env.local': 'TEST=open',
         'home/shop/node_modules/tiny/.env': 'TEST=theirs',
         'home/shop/a/b/c/d/e/f/tls.key': 'too deep',
+        'home/shop/a/b/c/d/e/f/.envrc': 'x',
         'home/shop/gate/data/a.txt': 'only-mine',
         'home/shop/settings.txt': 'only-mine',
         'home/.ssh/id_ed25519': 'only-mine',
@@ -265,6 +266,11 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
         expect(read(`packages/web/${name}`)).toBe('{}')
       }
       expect((await trial.run('echo new > a.ts && cat a.ts', at)).output).toBe('new\n')
+      // Deeper than secrets are looked for: else it would be hidden as one.
+      const deep = 'a/b/c/d/e/f'
+      const inDeep = { session: 'deep', cwd: join(trial.project, deep) }
+      expect((await trial.run('echo hostile > .envrc', inDeep)).output).toContain('Read-only')
+      expect(read(`${deep}/.envrc`)).toBe('x')
     })
 
     test('the project can be written, and git commits in it with the user’s name', async () => {
