@@ -1,20 +1,26 @@
 // Faults of the database, of a gate and of the network, from outside: what a client sees, and what is never
 // violated, as the table of docs/concepts/scale.md says.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { People } from '../../packages/access/src/identity/people/people.ts'
+import { writeLock } from '../../packages/catalogue/src/pins/lock-file.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 import { agentsFor } from '../../packages/cli/src/run/builtin-agents.ts'
+import type { PolicyView } from '../../packages/console/src/endpoints/policy-endpoints.ts'
 import { SESSION_TAKEN } from '../../packages/gateway/src/shared/transport.ts'
+import { makeDocument } from '../../packages/gateway/src/state/documents.ts'
 import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
+import type { JsonObject } from '../../packages/policy/src/values/json.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { ROOT } from '../support/modules.ts'
 import { endOwnGates, ownGate, serveGate } from '../support/own-gate.ts'
+import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
   CLUSTER_KEY,
@@ -244,6 +250,99 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     expect(calls()).toHaveLength(1)
     // The one that arrived, and the last.
     expect(steps('approved').length).toBeLessThanOrEqual(2)
+    const outages = recordsOf(gate).filter((each) => 'name' in each && each.name === 'outage')
+    expect(outages.at(-1)).toMatchObject({ detail: { why: 'the database did not answer' } })
+  })
+
+  test('policies, the lock file and servers in an outage: refused in the time of calls, and nothing takes effect later', async () => {
+    const { spec } = await newCluster(relay.port)
+    const folder = scratchDirectory()
+    const file = (name: string) => join(folder, name)
+    await makePerson(file('data'))
+    const people = People.open(file('data'))
+    const system = { kind: 'system', roles: ['policy-manager'], groups: [], owns: [] } as const
+    const { token } = await people.add({ name: 'desk', ...system }, { token: true }, Date.now())
+    people.close()
+    const gate = await serveGate({ ...spec('changes', relay.port), folder })
+    const at = (path: string, body?: object) =>
+      fetch(`${gate.url}/api/policy${path}`, {
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'PUT', body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(2_800),
+      })
+    const proof = { name: 'ann', pin: PIN }
+    const ask = async (word: string, more: JsonObject = {}) =>
+      (await askGate(gate.data, { do: word, ...more }, { waitMs: 2_800 })) ?? {}
+    const inForce = async () => {
+      const { documents } = (await (await at('')).json()) as PolicyView
+      return documents[0]?.textInForce
+    }
+    const looser = POLICY.replace('max: 40', 'max: 41')
+    const loosest = POLICY.replace('max: 40', 'max: 42')
+    const base = makeDocument('policy', '', POLICY).digest
+    const save = async () => {
+      const saved = await at('', { name: 'policy', text: looser, base, why: '' })
+      if (saved.status === 503) throw new Error(await saved.text())
+      expect([saved.status, await saved.text()]).toEqual([200, expect.anything()])
+    }
+    const waiting = async () => {
+      let answer: JsonObject | undefined
+      // What a PIN has left may have been committed without an answer: then it is a change of another gate.
+      await until(async () => {
+        answer = await ask('apply').catch(() => undefined)
+        return answer !== undefined
+      })
+      const { digest, lock } = answer ?? {}
+      return { digest, lock: (lock as { digest?: string } | null)?.digest }
+    }
+    /** Each with what is there to be changed, the change, and whether it is made. */
+    const changes: readonly [() => void, () => Promise<unknown>, () => Promise<boolean>][] = [
+      [
+        () => writeFileSync(file('policy.yaml'), POLICY),
+        save,
+        async () => (await inForce()) === looser,
+      ],
+      [
+        () => writeFileSync(file('policy.yaml'), loosest),
+        () => ask('apply', { digest: shown.digest ?? null, proof }),
+        async () => (await inForce()) === loosest,
+      ],
+      [
+        () =>
+          writeFileSync(
+            file('sluice.lock'),
+            writeLock([
+              {
+                server: 'count',
+                name: 'new',
+                digest: `sha256:${'0'.repeat(64)}`,
+                category: 'Read',
+                risk: 'low',
+              },
+            ]),
+          ),
+        () => ask('apply', { lock: shown.lock ?? null, proof }),
+        async () => (await waiting()).lock === undefined,
+      ],
+    ]
+    let shown: Awaited<ReturnType<typeof waiting>> = { digest: null, lock: undefined }
+    for (const [prepare, change, isMade] of changes)
+      for (const end of [() => Object.assign(relay, { mode: 'deaf' }), () => relay.cut()]) {
+        prepare()
+        shown = await waiting()
+        end()
+        await expect(change()).rejects.toThrow(/temporary outage|is unknown|nothing is changed/)
+        relay.cut()
+        relay.mode = 'pass'
+        await until(() => isReady(gate))
+        expect(await isMade()).toBe(false)
+      }
+    for (const [prepare, change, isMade] of changes) {
+      prepare()
+      shown = await waiting()
+      await change()
+      expect(await isMade()).toBe(true)
+    }
   })
 
   test('P1: the database is read-only: not ready everywhere, no denials, and one message', async () => {
@@ -298,6 +397,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     await until(() => isReady(gate))
     expect((await client.call('write')).answer.result).toBeDefined()
     await until(() => titles.length > 1)
+    const outages = recordsOf(gate).filter((each) => 'name' in each && each.name === 'outage')
+    expect(outages).toMatchObject([{ detail: { why: expect.stringMatching(/read-only/) } }])
     expect(titles).toEqual([
       'Calls cannot be recorded, and none is forwarded',
       'Calls are recorded again',

@@ -15,6 +15,7 @@ import type { LedgerLookup } from '@sluice/gateway/operations/operation'
 import { OPERATIONS, toOperationParts } from '@sluice/gateway/operations/table'
 import { createPersonVerifier } from '@sluice/gateway/operations/verify-person'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { processClock } from '@sluice/ledger/store/process-clock'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import type { JsonObject } from '@sluice/policy/values/json'
@@ -99,7 +100,7 @@ function openSignIn(parts: AdminParts) {
   const prove = createPersonVerifier({ people, ledger, nowMs })
   const record = async (how: string, name: string, by: Person): Promise<void> => {
     const detail = { how, name, by: toActor(by) }
-    await ledger.event({ atMs: Date.now(), name: 'approver', detail })
+    await recordFirst(ledger, { atMs: Date.now(), name: 'approver', detail })
   }
   const tokens = openTokenVerifier(issuers)
   // Codes, sign-ins and challenges are known to one gate: a load balancer sends the page to it by this parameter.

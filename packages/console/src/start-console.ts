@@ -3,8 +3,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Service } from '@sluice/agents/service/service'
+import { toClusterParts } from '@sluice/gateway/operations/table'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
 import { type Documents, makeDocument } from '@sluice/gateway/state/documents'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { digestText } from '@sluice/ledger/records/record'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { agentsEndpoints } from './endpoints/agents-endpoints.ts'
@@ -49,7 +51,7 @@ export function startConsole(
     ruleTextOf(findPast(policies.documents, store, policy), policy, pointer)
   const stopKeeping = keepReplaced(policies, store, nowMs)
   const record = (detail: JsonObject) =>
-    parts.ledger.event({ atMs: Date.now(), name: 'export', detail })
+    recordFirst(parts.ledger, { atMs: Date.now(), name: 'export', detail })
   const digestsOf = (args: string) => {
     const plain = digestText(args)
     return [parts.ledger.keyDigest(plain), plain]
@@ -60,7 +62,15 @@ export function startConsole(
       ...liveEndpoints({ reader, ruleText, nameSession, nowMs }),
       verifyEndpoint(parts),
       ...exportEndpoints({ reader, record, nowMs }),
-      ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
+      ...policyEndpoints({
+        policies,
+        store,
+        reader,
+        reload,
+        flushTools,
+        nowMs,
+        ...toClusterParts(parts.cluster),
+      }),
       ...agentsEndpoints(agents, { reader, digestsOf }),
       ...settingsEndpoints(parts),
       ...alertsEndpoints(parts, reader),

@@ -4,10 +4,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { findLookAlike } from '@sluice/guard/show/look-alikes'
-import type { GateEvent } from '@sluice/ledger/records/record'
-import { describeToCaller, isOutage } from '@sluice/ledger/store/outage'
+import type { Ledger } from '@sluice/ledger/ledger'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { Vault } from '@sluice/ledger/store/vault'
-import { OperationError, OutageError } from '@sluice/policy/structures/operation-error'
+import { OperationError } from '@sluice/policy/structures/operation-error'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import type { JsonObject } from '@sluice/policy/values/json'
 import { displayName } from '../identity/display-name.ts'
@@ -40,10 +40,7 @@ export interface RegistryParts {
   readonly database: DatabaseSync
   /** 32 bytes, for arguments. */
   readonly key: Buffer
-  readonly ledger: {
-    event(event: GateEvent, isPrompt?: boolean): Promise<number>
-    readonly figures: { readonly seq: number }
-  }
+  readonly ledger: Pick<Ledger, 'event'> & { readonly figures: { readonly seq: number } }
   /** What a session is called, for people. */
   readonly nameSession?: (session: string) => string
   /** Earlier calls of a session, the newest last. */
@@ -183,16 +180,7 @@ export class ApprovalRegistry {
 
   /** Throws if it cannot be written: then the change does not happen. */
   async record(step: ApprovalStep, detail: JsonObject): Promise<void> {
-    const { ledger, wallMs } = this.parts
-    try {
-      await ledger.event(stepEvent(step, wallMs(), detail), true)
-    } catch (error) {
-      const Refusal = isOutage(error) ? OutageError : OperationError
-      throw new Refusal(
-        `it cannot be recorded, so it is not done: ${describeToCaller(error)}`,
-        'try again when the ledger can be written',
-      )
-    }
+    await recordFirst(this.parts.ledger, stepEvent(step, this.parts.wallMs(), detail))
   }
 
   /** Records what has already happened. */

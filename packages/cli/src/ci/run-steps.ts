@@ -4,7 +4,7 @@
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { measureCoverage } from '@sluice/policy/cases/coverage'
 import { compile } from '@sluice/policy/compile/compile'
-import type { Problem } from '@sluice/policy/document/problem'
+import { errorsIn, type Problem } from '@sluice/policy/document/problem'
 import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 import { proveFile } from '../policy/prove.ts'
 import { type CaseRun, runFile } from '../policy/test.ts'
@@ -39,7 +39,7 @@ export function checkPolicy(
   const text = readText(file)
   const options = { ...(tools ? { tools } : {}), ...loadBasePolicy(house, output) }
   const { policy, problems } = compile({ file, text }, options)
-  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const errors = errorsIn(problems).length
   const checks = problems.map(toCheck)
   const passed: CiCheck = { rule: 'check', name: file, level: 'passed', file, line: 1 }
   const step: CiStep = {

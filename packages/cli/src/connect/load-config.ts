@@ -13,7 +13,7 @@ import {
   compileDocuments,
   readDocuments,
 } from '@sluice/gateway/state/documents'
-import type { Problem } from '@sluice/policy/document/problem'
+import { errorsIn, type Problem } from '@sluice/policy/document/problem'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, plural } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -68,7 +68,7 @@ export function parseConfigFor({
 }: ConfigOptions): (text: string) => GateConfig {
   return (text) => {
     const { config, problems } = readConfig({ file, text }, loadEnvironment(file, undefined))
-    const wrong = problems.find(({ severity }) => severity === 'error')
+    const wrong = errorsIn(problems)[0]
     if (config !== undefined) return data === undefined ? config : withData(config, resolve(data))
     throw new Error(`${file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`)
   }
@@ -102,7 +102,7 @@ export function compileConfigured(
 }
 
 function withErrors(problems: readonly Problem[], configFile: string): CliError {
-  const errors = problems.filter(({ severity }) => severity === 'error')
+  const errors = errorsIn(problems)
   const file = errors[0]?.file
   const help =
     file === configFile

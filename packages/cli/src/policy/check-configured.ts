@@ -1,6 +1,7 @@
 // `sluice policy check --config`: every policy that a configuration names, compiled as a gate does it:
 // with the base policy over the others, and a policy that is written in the configuration itself.
 
+import { errorsIn } from '@sluice/policy/document/problem'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { compileConfigured, loadConfig } from '../connect/load-config.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
@@ -17,7 +18,7 @@ export async function checkConfigured(
   const config = loadConfig({ config: configFile }, output)
   const { compiled, problems } = compileConfigured(config, output)
   const tools = toolsFile === undefined ? undefined : await readTools(toolsFile)
-  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const errors = errorsIn(problems).length
   const documents = [...(compiled?.policies ?? [])].map(([name, policy]) => ({
     name,
     file: compiled?.documents.get(name)?.file ?? config.file,

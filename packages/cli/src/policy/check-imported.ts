@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { importPolicy } from '@sluice/import-policylayer/import-policy'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
+import { errorsIn } from '@sluice/policy/document/problem'
 import { ArgumentError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -30,7 +31,7 @@ export async function checkImported(foreign: ForeignPolicy, output: Output): Pro
   for (const problem of problems) output.problem(problem, yaml)
   const decisions = policy && tools ? countDecisions(policy, tools) : undefined
   const isRight = policy !== undefined
-  const wrong = errors.length + problems.filter(({ severity }) => severity === 'error').length
+  const wrong = errors.length + errorsIn(problems).length
   output.value({
     ok: isRight,
     file,

@@ -14,6 +14,7 @@ import {
 } from '@sluice/policy/compile/protection-guardrails'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
+import { errorsIn } from '@sluice/policy/document/problem'
 import { trustInForce } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
@@ -86,7 +87,7 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
   for (const problem of problems) output.problem(problem, text)
   if (policy !== undefined && tools === undefined)
     output.remark('note: no --tools, so names of tools and arguments are not checked')
-  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const errors = errorsIn(problems).length
   const warnings = problems.length - errors
   if (policy === undefined) {
     output.value({ ok: false, file, errors, warnings, problems })

@@ -2,7 +2,7 @@
 // do not load the compiler and the CEL engine.
 
 import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
-import type { Problem } from '@sluice/policy/document/problem'
+import { errorsIn, type Problem } from '@sluice/policy/document/problem'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { CliError } from './errors.ts'
 import { type Output, plural } from './output.ts'
@@ -26,7 +26,7 @@ export function loadPolicy(
   const { policy, problems } = compile({ file, text }, options)
   if (policy !== undefined) return { policy, problems, text }
   for (const problem of problems) output.problem(problem, text)
-  const count = problems.filter(({ severity }) => severity === 'error').length
+  const count = errorsIn(problems).length
   const help = `fix them; \`sluice policy check ${file}\` shows them again`
   throw new CliError('CLI_POLICY', `\`${file}\` has ${plural(count, 'error')}`, help, problems)
 }

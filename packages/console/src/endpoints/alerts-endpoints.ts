@@ -9,6 +9,7 @@ import { isOngoing, type ListedAlert } from '@sluice/gateway/alerts/stored-alert
 import type { AlertsConfig } from '@sluice/gateway/config/alerts'
 import { clockNow } from '@sluice/gateway/start/open-alerts'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { ALERT_HANDLED } from '@sluice/ledger/records/event-title'
 import { required, textOrEmpty } from '@sluice/policy/document/build-shape'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
@@ -90,7 +91,7 @@ export function alertsEndpoints(parts: AdminParts, reader: LedgerReader): Endpoi
         if (alert === undefined)
           throw new ApiError('API_NOT_FOUND', `no alert has the id \`${id}\``, 'see /api/alerts')
         const detail = { id, title: alert.title, by, note }
-        await parts.ledger.event({ atMs: Date.now(), name: ALERT_HANDLED, detail })
+        await recordFirst(parts.ledger, { atMs: Date.now(), name: ALERT_HANDLED, detail })
         return { by, note }
       },
     }),

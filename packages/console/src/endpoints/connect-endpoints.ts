@@ -9,6 +9,7 @@ import { type Person, toActor } from '@sluice/access/identity/person'
 import type { ServerConfig } from '@sluice/gateway/config/config'
 import type { LoginConfig } from '@sluice/gateway/config/login'
 import type { AdminParts } from '@sluice/gateway/start/run-admin'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { required, text } from '@sluice/policy/document/build-shape'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
@@ -159,7 +160,7 @@ async function store(
   })
   // Recorded before it can be used.
   const detail = { how: 'signed in', server, principal, by: toActor(by) }
-  await ledger.event({ atMs: nowMs, name: 'credential', detail })
+  await recordFirst(ledger, { atMs: nowMs, name: 'credential', detail })
   logins.put({ server, principal }, login, nowMs)
   gate.signedIn(server)
 }

@@ -4,6 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { BASE_POLICY } from '@sluice/gateway/config/grants'
+import type { OperationParts } from '@sluice/gateway/operations/operation'
+import { confirmChange } from '@sluice/gateway/operations/run-operation'
 import { makeDocument, type PolicyDocument } from '@sluice/gateway/state/documents'
 import type { Policies } from '@sluice/gateway/state/policies'
 import { ACTIONS } from '@sluice/policy/calls/actions'
@@ -37,7 +39,7 @@ import { REPLAY_MS } from '../queries/limits.ts'
 import { ruleTextOf } from '../queries/rule-text.ts'
 import { isVersioned, SAVE, type SavePolicyParts, savePolicy } from './save-policy.ts'
 
-export interface PolicyEndpointParts extends SavePolicyParts {
+export interface PolicyEndpointParts extends SavePolicyParts, Pick<OperationParts, 'beginChange'> {
   readonly reader: LedgerReader
   /** Stores the known tools, for processes that read them from the data directory. */
   readonly flushTools: () => Promise<void>
@@ -173,7 +175,7 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       proof: true,
       input: SAVE,
       summary: 'save a document and put it in force; a file under version control gives a patch',
-      handle: ({ input, person }) => savePolicy(parts, input, person),
+      handle: ({ input, person }) => confirmChange(parts, () => savePolicy(parts, input, person)),
     }),
     endpoint('GET /api/policy/versions', {
       role: 'viewer',

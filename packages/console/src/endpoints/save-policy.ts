@@ -104,7 +104,13 @@ export async function savePolicy(
   await reload()
   const digest = waitingDigest(policies, saved)
   // What only tightens is in force already.
-  if (digest !== undefined) await policies.apply(digest, by)
+  if (digest !== undefined)
+    await policies.apply(digest, by).catch(async (error) => {
+      // Refused: the text must not wait for somebody else to apply it.
+      if (readFileSync(file, 'utf8') === text) writeWhole(file, current.text)
+      await reload()
+      throw error
+    })
   store.addVersion({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
   if (cases?.text === '') rmSync(cases.file, { force: true })
   else if (cases?.isNew) writeFileSync(cases.file, cases.text, { flag: 'wx', flush: true })

@@ -209,10 +209,10 @@ function passkeyEndpoints(parts: SignInParts): Endpoint[] {
       proof: true,
       summary: 'remove a passkey of one’s own',
       handle: async ({ input, person }) => {
-        const removed = passkeys.remove(person.name, input.id)
-        if (!removed) throw new ApiError('API_NOT_FOUND', 'no such passkey', 'see /api/me')
+        if (!passkeys.list(person.name).some(({ id }) => id === input.id))
+          throw new ApiError('API_NOT_FOUND', 'no such passkey', 'see /api/me')
         await record('passkey removed', person.name, person)
-        return { removed }
+        return { removed: passkeys.remove(person.name, input.id) }
       },
     }),
   ]

@@ -23,17 +23,22 @@ export function readDataLocation(
   const problems = new Problems(source.file, source.text)
   const tree = readDocument(source.text, problems)
   if (tree?.kind !== 'map') return undefined
-  const servers = findEntry(tree, 'servers')
-  const entries = servers?.kind === 'map' ? servers.entries : []
-  const names = entries.map(({ key }) => String(key.value))
-  const written = findEntry(tree, 'views')
-  const views = written?.kind === 'map' ? written.entries.map(({ key }) => String(key.value)) : []
-  const builtin = entries
-    .filter(({ value }) => value.kind === 'map' && isBuiltinOnly(value))
-    .map(({ key }) => String(key.value))
+  const namesIn = (entries: LocatedMap['entries']) => entries.map(({ key }) => String(key.value))
+  const entriesOf = (name: string) => {
+    const node = findEntry(tree, name)
+    return node?.kind === 'map' ? node.entries : []
+  }
+  const entries = entriesOf('servers')
+  const builtin = entries.filter(({ value }) => value.kind === 'map' && isBuiltinOnly(value))
   const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
   const data = findDataFolder(tree, values)
-  return problems.hasErrors ? undefined : { data, servers: names, views, builtin }
+  if (problems.hasErrors) return undefined
+  return {
+    data,
+    servers: namesIn(entries),
+    views: namesIn(entriesOf('views')),
+    builtin: namesIn(builtin),
+  }
 }
 
 function isBuiltinOnly(server: LocatedMap): boolean {

@@ -39,7 +39,7 @@ export const FREEZE = operation({
   input: { ...TARGET, why: { shape: WHY, doc: 'the reason, told to callers' } },
   output: fieldsOf({ frozen: FREEZE_VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
-    const { freezes, record, servers, interrupt, nowMs } = parts
+    const { freezes, ledger, servers, interrupt, nowMs } = parts
     const target = readTarget(input)
     // A misspelt server would be frozen, and the one that was meant would go on.
     if (target.scope === 'server' && servers !== undefined && !servers.includes(target.id))
@@ -53,9 +53,10 @@ export const FREEZE = operation({
     const cancelled = interrupt()
     const warnings: string[] = []
     const detail = { scope: frozen.scope, id: frozen.id, why, cancelled }
-    await record('freeze', detail).catch((error: Error) => {
+    const event = { atMs: frozen.atMs, name: 'freeze', detail }
+    await ledger.event(event, true).catch((error: Error) => {
       warnings.push(`it is not on record yet: ${error.message}`)
-      void record('freeze', detail, false).catch(() => {})
+      void ledger.event(event).catch(() => {})
     })
     try {
       freezes.keep(frozen)

@@ -7,6 +7,7 @@ import type { Authenticator } from '@sluice/access/identity/callers/authenticato
 import type { Grants } from '@sluice/access/identity/callers/grants'
 import type { People } from '@sluice/access/identity/people/people'
 import type { Person, Role } from '@sluice/access/identity/person'
+import type { Ledger } from '@sluice/ledger/ledger'
 import {
   asFields,
   type FieldValues,
@@ -29,8 +30,9 @@ import type { VerifyPerson } from './verify-person.ts'
 /** What operations work on: of a running gate, or of a data directory if none runs. */
 export interface OperationParts {
   readonly people: People
-  /** Writes an event of now; rejects if it cannot be written in the time of a call, unless it may wait. */
-  readonly record: (event: string, detail: JsonObject, isPrompt?: boolean) => Promise<number>
+  /** `recordFirst` of an event of now. */
+  readonly record: (event: string, detail: JsonObject) => Promise<number>
+  readonly ledger: Pick<Ledger, 'event'>
   readonly prove: VerifyPerson
   /** Wall clock, for the audit log. */
   readonly nowMs: () => number

@@ -39,11 +39,20 @@ async function runRow(
   input: JsonObject,
   asker: Requester,
 ): Promise<JsonObject> {
+  const run = async () => (await row.run(parts, input, asker)) as JsonObject
   // What changes nothing does not wait for a shared store, which may be down: `status` says that it is.
-  const confirm = row.changes === true ? parts.beginChange?.() : undefined
-  const answer = await row.run(parts, input, asker)
+  return row.changes === true ? confirmChange(parts, run) : run()
+}
+
+/** Makes a change that gates share: refused if their store is down, and answered when it is committed. */
+export async function confirmChange<Answer>(
+  { beginChange }: Pick<OperationParts, 'beginChange'>,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const confirm = beginChange?.()
+  const answer = await work()
   await confirm?.()
-  return answer as JsonObject
+  return answer
 }
 
 export function proofOf({ proof }: Operation, input: JsonObject): Proof {

@@ -4,6 +4,7 @@
 import type { PeopleList } from '@sluice/access/identity/person'
 import type { LedgerState } from '@sluice/ledger/ledger'
 import { OperationError } from '@sluice/policy/structures/operation-error'
+import { pickDefined } from '@sluice/policy/structures/pick-defined'
 import { boxSettingsOf } from '../config/builtin-tools.ts'
 import type { ServerConfig } from '../config/config.ts'
 import type { BoxState } from '../isolation/boxes.ts'
@@ -195,8 +196,10 @@ function describeGate(parts: CommandParts): GateStatus {
       refusedHosts: [...parts.isolation.refusedBy(name), ...refusedByBoxes(parts, name)],
       ...gate.figures(name),
       ...failureOf(gate.notes.failureOf(name)),
-      ...leftOutOf(gate.notes.limitMetBy(name)),
-      ...unservedOf(gate.notes.unservedBy(name)),
+      ...pickDefined({
+        leftOut: gate.notes.limitMetBy(name),
+        unserved: unservedOf(gate.notes.unservedBy(name)),
+      }),
     })),
     sessions: gate.sessions.list().map(toSessionView),
     pendingServers: parts.servers.pending.map(({ name, how, help }) => ({ name, how, help })),
@@ -226,10 +229,6 @@ function failureOf(failure: ServerFailure | undefined): ServerFault {
   return { code, fails }
 }
 
-function leftOutOf(why: string | undefined): Pick<ServerStatus, 'leftOut'> {
-  return why === undefined ? {} : { leftOut: why }
-}
-
-function unservedOf(extensions: readonly string[]): Pick<ServerStatus, 'unserved'> {
-  return extensions.length === 0 ? {} : { unserved: [...extensions] }
+function unservedOf(extensions: readonly string[]): string[] | undefined {
+  return extensions.length === 0 ? undefined : [...extensions]
 }

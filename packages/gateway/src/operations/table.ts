@@ -1,5 +1,6 @@
 // The table of operations, and the parts of a running gate that they work on.
 
+import { recordFirst } from '@sluice/ledger/record-first'
 import { processClock } from '@sluice/ledger/store/process-clock'
 import { OperationError, OutageError } from '@sluice/policy/structures/operation-error'
 import { policyNames } from '../config/grants.ts'
@@ -52,8 +53,8 @@ export function toOperationParts(
     authenticator,
     gate,
     people,
-    record: (name, detail, isPrompt = true) =>
-      ledger.event({ atMs: Date.now(), name, detail }, isPrompt),
+    record: (name, detail) => recordFirst(ledger, { atMs: Date.now(), name, detail }),
+    ledger,
     freezes,
     grants,
     pins,
@@ -90,7 +91,10 @@ export function toOperationParts(
   }
 }
 
-function toClusterParts(cluster: ClusterOperations | undefined) {
+/** Undefined for a gate that shares no store. */
+export function toClusterParts(
+  cluster: ClusterOperations | undefined,
+): Pick<OperationParts, 'settle' | 'beginChange' | 'unconfirmed'> {
   if (cluster === undefined) return {}
   const { directory, state } = cluster
   return {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ledger } from '@sluice/ledger/ledger'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { attempt } from '@sluice/policy/structures/attempt'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { pickDefined } from '@sluice/policy/structures/pick-defined'
@@ -200,7 +201,7 @@ export class CallRecorder {
   }
 
   #event(name: string, detail: JsonObject): Promise<unknown> {
-    return this.#parts.ledger.event({ atMs: Date.now(), name, detail })
+    return recordFirst(this.#parts.ledger, { atMs: Date.now(), name, detail })
   }
 
   #path(id: string): string {

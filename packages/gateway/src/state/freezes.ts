@@ -55,27 +55,24 @@ export class FreezeStore {
   of({ server, principal, agent, session }: FreezeTarget): Freeze | undefined {
     if (this.isEmpty) return undefined
     return (
-      this.#freezes.get(toFreezeKey({ scope: 'all', id: '' })) ??
-      this.#freezes.get(toFreezeKey({ scope: 'server', id: server })) ??
-      this.#freezes.get(toFreezeKey({ scope: 'principal', id: principal })) ??
-      (agent === null
-        ? undefined
-        : this.#freezes.get(toFreezeKey({ scope: 'agent', id: agent }))) ??
-      (session === undefined
-        ? undefined
-        : this.#freezes.get(toFreezeKey({ scope: 'session', id: session })))
+      this.find('all', '') ??
+      this.find('server', server) ??
+      this.find('principal', principal) ??
+      (agent === null ? undefined : this.find('agent', agent)) ??
+      (session === undefined ? undefined : this.find('session', session))
     )
   }
 
   /** Holds from here on; `keep` makes it last. */
   hold(frozen: Freeze): void {
-    if (this.#freezes.size >= FREEZES_MAX && !this.#freezes.has(toFreezeKey(frozen)))
+    const key = toFreezeKey(frozen)
+    if (this.#freezes.size >= FREEZES_MAX && !this.#freezes.has(key))
       throw new OperationError(
         `${FREEZES_MAX} things are frozen already`,
         'freeze everything with `sluice freeze`, or thaw what may go on',
       )
-    this.#freezes.set(toFreezeKey(frozen), frozen)
-    this.#unsaved.set(toFreezeKey(frozen), frozen)
+    this.#freezes.set(key, frozen)
+    this.#unsaved.set(key, frozen)
   }
 
   /** Throws if it cannot be written: then a restart would thaw it. */
@@ -94,8 +91,9 @@ export class FreezeStore {
   thaw(frozen: Freeze): void {
     const { scope, id } = frozen
     this.#store.prepare('DELETE FROM freezes WHERE scope = ? AND id = ?').run(scope, id)
-    this.#freezes.delete(toFreezeKey(frozen))
-    this.#unsaved.delete(toFreezeKey(frozen))
+    const key = toFreezeKey(frozen)
+    this.#freezes.delete(key)
+    this.#unsaved.delete(key)
   }
 }
 

@@ -5,6 +5,7 @@
 
 import type { Person } from '@sluice/access/identity/person'
 import { toActor } from '@sluice/access/identity/person'
+import { recordFirst } from '@sluice/ledger/record-first'
 import type { KnownTool } from '@sluice/policy/calls/tools'
 import { compareSteps, type Loosening } from '@sluice/policy/change/compare'
 import type { Problem } from '@sluice/policy/document/problem'
@@ -319,7 +320,8 @@ export class Policies {
     }))
     const who = by === undefined ? {} : { by: toActor(by) }
     const detail = { how, documents, loosens: toLooseningViews(loosens), ...who }
-    await ledger.event({ atMs: nowMs(), name: 'policy', detail })
+    const event = { atMs: nowMs(), name: 'policy', detail }
+    await (by === undefined ? ledger.event(event) : recordFirst(ledger, event))
   }
 
   async #listChanges(after: CompiledDocuments): Promise<JsonObject[]> {

@@ -4,6 +4,8 @@
 
 import { hash } from 'node:crypto'
 import { type Person, toActor } from '@sluice/access/identity/person'
+import { recordFirst } from '@sluice/ledger/record-first'
+import type { GateEvent } from '@sluice/ledger/records/record'
 import { Listeners } from '@sluice/policy/structures/listeners'
 import { OperationError } from '@sluice/policy/structures/operation-error'
 import { getOwn, type JsonObject } from '@sluice/policy/values/json'
@@ -122,7 +124,7 @@ export class Servers {
   }
 
   /** A person has confirmed what waits, having seen this very digest. */
-  async accept(name: string, digest: unknown, by: Person): Promise<PendingServer> {
+  async accept(name: string, digest: string, by: Person): Promise<PendingServer> {
     const pending = this.#pending.get(name)
     if (pending === undefined)
       throw new OperationError(`\`${name}\` does not wait`, '`sluice server list` shows what does')
@@ -131,13 +133,11 @@ export class Servers {
     checkStartable({ ...pending, before: this.find(name) })
     await this.#options.prepare(name, pending.config)
     // Recorded before it can be started.
-    await this.record({
-      how: 'accepted',
-      name,
-      written: pending.written,
-      digest: pending.digest,
-      by,
-    })
+    const { written } = pending
+    await recordFirst(
+      this.#options.ledger,
+      this.#event({ how: 'accepted', name, written, digest, by }),
+    )
     if (this.#pending.get(name) !== pending)
       throw new OperationError(`\`${name}\` was changed again`, 'look at it once more')
     this.#put(name, pending)
@@ -158,9 +158,12 @@ export class Servers {
     return this.#options.prepare(name, config)
   }
 
-  async record(event: ServerEvent): Promise<void> {
-    const { ledger, nowMs } = this.#options
-    await ledger.event({ atMs: nowMs(), name: 'server', detail: toServerEvent(event) })
+  #event(event: ServerEvent): GateEvent {
+    return { atMs: this.#options.nowMs(), name: 'server', detail: toServerEvent(event) }
+  }
+
+  #record(event: ServerEvent): void {
+    void this.#options.ledger.event(this.#event(event)).catch(() => {})
   }
 
   #offer({ servers, writtenServers }: ServersConfig): void {
@@ -171,7 +174,7 @@ export class Servers {
       if (Object.hasOwn(servers, name)) continue
       this.#goneByEdit.set(name, { digest: digestOfServer(config), atMs: steadyMs() })
       this.#remove(name)
-      void this.record({ how: 'removed', name }).catch(() => {})
+      this.#record({ how: 'removed', name })
       log('warn', 'a server was taken out of sluice.yaml: it is gone', { server: name })
     }
     for (const [name, config] of Object.entries(servers))
@@ -190,7 +193,7 @@ export class Servers {
       // How long it may take and stay idle: nothing is started or reached differently.
       if (current !== undefined) this.#set(name, { config, written })
       else {
-        void this.record({ how: 'returned', name, written, digest }).catch(() => {})
+        this.#record({ how: 'returned', name, written, digest })
         this.#put(name, { config, written })
       }
       return
@@ -204,7 +207,7 @@ export class Servers {
       server: name,
       help,
     })
-    void this.record({ how: 'waiting', name, written, digest }).catch(() => {})
+    this.#record({ how: 'waiting', name, written, digest })
   }
 
   #put(name: string, server: ActiveServer): void {

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { readPolicyTree } from '@sluice/policy/compile/compile'
 import { extractDocument } from '@sluice/policy/document/document-within'
-import { type Problem, Problems } from '@sluice/policy/document/problem'
+import { errorsIn, type Problem, Problems } from '@sluice/policy/document/problem'
 import type { LocatedMap, LocatedNode } from '@sluice/policy/document/read-document'
 import { TREE_ENTRIES_PER_TURN } from './limits.ts'
 
@@ -31,7 +31,7 @@ function* partsOf({ file, text, within }: GivenDocument): Generator<TreePart> {
   const problems = new Problems(file, text)
   const tree = readPolicyTree(text, problems)
   if (tree === undefined || tree.kind !== 'map') {
-    yield { problem: problems.sorted().find(({ severity }) => severity === 'error') as Problem }
+    yield { problem: errorsIn(problems.sorted())[0] as Problem }
     return
   }
   const isLong = (value: LocatedNode): value is LocatedMap =>

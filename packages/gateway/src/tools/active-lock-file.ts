@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { Person } from '@sluice/access/identity/person'
 import { toActor } from '@sluice/access/identity/person'
 import { type Pin, readLock } from '@sluice/catalogue/pins/lock-file'
+import { recordFirst } from '@sluice/ledger/record-first'
 import { toToolKey } from '@sluice/policy/calls/tools'
 import { Listeners } from '@sluice/policy/structures/listeners'
 import { OperationError } from '@sluice/policy/structures/operation-error'
@@ -96,8 +97,8 @@ export class ActiveLockFile {
         'look at it once more',
       )
     const { ledger, nowMs } = this.#options
-    const pins = waiting.pins?.length ?? null
-    await ledger.event({ atMs: nowMs(), name: 'lock', detail: { digest, pins, by: toActor(by) } })
+    const detail = { digest, pins: waiting.pins?.length ?? null, by: toActor(by) }
+    await recordFirst(ledger, { atMs: nowMs(), name: 'lock', detail })
     if (this.#waiting !== waiting)
       throw new OperationError('the lock file changed again', 'look once more')
     this.#put(waiting.pins)

@@ -13,7 +13,7 @@ import {
   type TextEdit,
 } from '../document/edit-mapping.ts'
 import { findPair, getRange, parseYaml } from '../document/parse-yaml.ts'
-import { Problems } from '../document/problem.ts'
+import { errorsIn, Problems } from '../document/problem.ts'
 import { attempt } from '../structures/attempt.ts'
 
 export interface RuleMove {
@@ -57,7 +57,7 @@ export function moveRule(text: string, move: RuleMove): MoveResult {
   for (let round = 0; round < DROPPED_MAX; round++) {
     const { policy, problems } = compile({ file: '', text: changed })
     if (policy !== undefined) return { text: changed }
-    const wrong = problems.find(({ severity }) => severity === 'error')
+    const wrong = errorsIn(problems)[0]
     const idle = wrong?.code === 'POLICY_NO_EFFECT' ? fieldAt(changed, move, wrong) : undefined
     if (idle === undefined) return { refused: wrong?.message ?? 'the document has errors' }
     changed = applyEdit(changed, idle)

@@ -32,6 +32,18 @@ export interface Problem {
   readonly column: number
 }
 
+/**
+ * The problems because of which a document decides nothing.
+ *
+ * @example
+ * ```ts
+ * if (errorsIn(problems).length === 0) console.log('it compiles')
+ * ```
+ */
+export function errorsIn(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ severity }) => severity === 'error')
+}
+
 interface ProblemText {
   readonly offset: number
   readonly message: string

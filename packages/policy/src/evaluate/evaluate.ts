@@ -10,7 +10,7 @@ import { type SampleFacts, sampleFacts, splitServerAndName } from '../cases/samp
 import { compile } from '../compile/compile.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from '../decide/decide.ts'
-import type { Problem } from '../document/problem.ts'
+import { errorsIn, type Problem } from '../document/problem.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { pickDefined } from '../structures/pick-defined.ts'
@@ -69,11 +69,9 @@ export class PolicyDocumentError extends Error {
   readonly problems: readonly Problem[]
 
   constructor(problems: readonly Problem[]) {
-    const lines = problems
-      .filter(({ severity }) => severity === 'error')
-      .map(
-        ({ file, line, column, message, help }) => `${file}:${line}:${column}: ${message}; ${help}`,
-      )
+    const lines = errorsIn(problems).map(
+      ({ file, line, column, message, help }) => `${file}:${line}:${column}: ${message}; ${help}`,
+    )
     super(lines.join('\n'))
     this.name = 'PolicyDocumentError'
     this.problems = problems

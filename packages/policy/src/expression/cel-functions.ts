@@ -25,39 +25,59 @@ import { isPrivate, PolicyUrl, parseUrl } from './functions/url.ts'
 
 export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 
-/** Function or method -> the name it runs under, and how many arguments it takes. */
-export const FUNCTIONS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
-  ['size', { runs: 'sluiceSize', arity: 1 }],
-  ['int', { runs: 'sluiceInt', arity: 1 }],
-  ['double', { runs: 'sluiceDouble', arity: 1 }],
-  ['string', { runs: 'string', arity: 1 }],
-  ['timestamp', { runs: 'sluiceTimestamp', arity: 1 }],
-  ['duration', { runs: 'sluiceDuration', arity: 1 }],
-  ['path', { runs: 'sluicePath', arity: 1 }],
-  ['url', { runs: 'sluiceUrl', arity: 1 }],
-  ['email', { runs: 'sluiceEmail', arity: 1 }],
-  ['sql', { runs: 'sluiceSql', arity: 1 }],
-  ['shell', { runs: 'sluiceShell', arity: 1 }],
-])
+/** A function or method of conditions. */
+interface CelFunction {
+  /** The name it runs under. */
+  readonly runs: string
+  /** How many arguments it takes. */
+  readonly arity: number
+}
 
-export const METHODS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
-  ['size', { runs: 'sluiceSize', arity: 0 }],
-  ['startsWith', { runs: 'startsWith', arity: 1 }],
-  ['endsWith', { runs: 'endsWith', arity: 1 }],
-  ['contains', { runs: 'contains', arity: 1 }],
-  ['matches', { runs: 'sluiceMatches', arity: 1 }],
-  ['lowerAscii', { runs: 'sluiceLower', arity: 0 }],
-  ['upperAscii', { runs: 'sluiceUpper', arity: 0 }],
-  ['trim', { runs: 'sluiceTrim', arity: 0 }],
-  ['within', { runs: 'within', arity: 1 }],
-  ['isPrivate', { runs: 'isPrivate', arity: 0 }],
-  ['reads', { runs: 'reads', arity: 0 }],
-  ['local', { runs: 'local', arity: 0 }],
-  ['isSecretFile', { runs: 'isSecretFile', arity: 0 }],
+export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map(
+  withArity(1, {
+    size: 'sluiceSize',
+    int: 'sluiceInt',
+    double: 'sluiceDouble',
+    string: 'string',
+    timestamp: 'sluiceTimestamp',
+    duration: 'sluiceDuration',
+    path: 'sluicePath',
+    url: 'sluiceUrl',
+    email: 'sluiceEmail',
+    sql: 'sluiceSql',
+    shell: 'sluiceShell',
+  }),
+)
+
+export const METHODS: ReadonlyMap<string, CelFunction> = new Map([
+  ...withArity(1, {
+    startsWith: 'startsWith',
+    endsWith: 'endsWith',
+    contains: 'contains',
+    matches: 'sluiceMatches',
+    within: 'within',
+  }),
+  ...withArity(0, {
+    size: 'sluiceSize',
+    lowerAscii: 'sluiceLower',
+    upperAscii: 'sluiceUpper',
+    trim: 'sluiceTrim',
+    isPrivate: 'isPrivate',
+    reads: 'reads',
+    local: 'local',
+    isSecretFile: 'isSecretFile',
+  }),
   ...['FullYear', 'Month', 'Date', 'DayOfMonth', 'DayOfWeek', 'Hours', 'Minutes', 'Seconds'].map(
     (part) => [`get${part}`, { runs: `get${part}`, arity: 0 }] as const,
   ),
 ])
+
+function withArity(
+  arity: number,
+  names: Readonly<Record<string, string>>,
+): (readonly [string, CelFunction])[] {
+  return Object.entries(names).map(([name, runs]) => [name, { runs, arity }])
+}
 
 class Sql {
   readonly text: string

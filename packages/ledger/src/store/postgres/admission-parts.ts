@@ -14,10 +14,10 @@ export interface RestoredRecords {
   readonly through: number
 }
 
-/** A time in which the database answered and refused to write. */
+/** A time in which the database did not answer, or refused to write. */
 export interface StoreOutage {
   readonly sinceMs: number
-  /** What the database gave as the reason, without its address. */
+  /** What the database gave last as the reason, without its address; that it did not answer, if it gave none. */
   readonly why: string
 }
 

@@ -48,6 +48,9 @@ import {
   refusesWrites,
 } from './statements.ts'
 
+/** In the record, which has no address of a database. */
+const NO_ANSWER = 'the database did not answer'
+
 type DatabaseError = Error & { readonly code?: string }
 
 export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
@@ -71,8 +74,9 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   #pauseMs = SHARED_RETRY_MS_MIN
   /** The statement whose effect is unknown. */
   #unknown: readonly QueuedItem[] = []
-  /** Since the database answered and refused to write, until it has written. */
+  /** Until it is recorded. */
   #outage: StoreOutage | undefined
+  #isOutageQueued = false
   readonly #undone: SharedReceipt[] = []
   #batches = 0
   readonly #recent = new RecentCharges()
@@ -94,7 +98,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
 
   /** Whether the database answers and refuses to write; otherwise, while the state is `unknown`, it does not answer. */
   get isRefused(): boolean {
-    return this.#outage !== undefined
+    return (this.#outage?.why ?? NO_ANSWER) !== NO_ANSWER
   }
 
   get head(): ChainHead {
@@ -302,11 +306,12 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     this.#recoverLater()
   }
 
-  /** Notes an outage in which the database answers. */
+  /** Notes the outage. */
   #explain(error: DatabaseError): string {
-    if (!refusesWrites(error.code)) return error.message
-    this.#outage ??= { sinceMs: Date.now(), why: error.message }
-    return describeRefusal(this.#parts.connections.where, error)
+    const { sinceMs = Date.now(), why = NO_ANSWER } = this.#outage ?? {}
+    const isRefused = refusesWrites(error.code)
+    this.#outage = { sinceMs, why: isRefused ? error.message : why }
+    return isRefused ? describeRefusal(this.#parts.connections.where, error) : error.message
   }
 
   #recoverLater(): void {
@@ -336,7 +341,6 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       await this.#probe()
       if (this.#state !== 'unknown' || this.#unknown.length > 0) return
       this.#pauseMs = SHARED_RETRY_MS_MIN
-      this.#outage = undefined
       this.#become('open', '')
       this.#schedule()
     } catch (error) {
@@ -355,12 +359,17 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   /** A database that refused to write may raise the epoch and have no room, or no permission, for a record: it has to
-   * take one before calls are admitted again. What waits is tried first. */
+   * take one before calls are admitted again. What waits is tried first, and the outage is recorded behind it. */
   async #probe(): Promise<void> {
     if (this.#outage === undefined || this.#unknown.length > 0) return
-    if (this.#queue.rows.length === 0) {
+    if (!this.#isOutageQueued) {
+      this.#isOutageQueued = true
       const body = this.#parts.encodeOutage(this.#outage)
-      this.#queue.rows.push(toRowItem({ kind: 'e', id: '', body }, () => {}))
+      const row = toRowItem({ kind: 'e', id: '', body }, () => {
+        this.#outage = undefined
+        this.#isOutageQueued = false
+      })
+      this.#queue.rows.push(row)
     }
     const before = this.#batches
     await this.#flush()
