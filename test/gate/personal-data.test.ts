@@ -78,6 +78,12 @@ test('`sluice forget`: same hashes, checkpoints and proofs, and no byte of the n
   expect(added).toMatchObject({ token: expect.stringMatching(/^sluice_/) })
   const client = await PlainClient.open(gate, 'count', undefined, added.token)
   for (let n = 0; n < 4; n++) await client.call('write', { customer: DORA })
+  const second = await PlainClient.open(gate, 'count', undefined, added.token)
+  // One line for a caller, however many sessions it has.
+  const { stdout } = await sluice(['status', ...data])
+  expect(stdout.match(/sessions? of .*/g)).toEqual([expect.stringMatching(`^sessions of ${ann}: `)])
+  expect(stdout).toContain(`2 sessions of ${ann}: `)
+  await second.end()
   await client.end()
   const who = async (id: string) =>
     (await sluiceJson(['ledger', 'query', '--who', id, ...data])).calls.length
@@ -111,6 +117,10 @@ test('`sluice forget`: same hashes, checkpoints and proofs, and no byte of the n
   expect((await forget('local')).stderr).toContain('the name of nobody')
   expect((await forget('bob.jones@example.com')).stderr).toContain('may still decide')
   expect((await sluice(['grants', 'revoke', ann, ...config])).code).toBe(0)
+  const frozen = ['--principal', ann, ...data]
+  expect((await sluice(['freeze', ...frozen])).code).toBe(0)
+  expect((await forget(ann)).stderr).toContain('is frozen, and the freeze has the name')
+  expect((await sluice(['freeze', '--lift', ...frozen, '--as', 'ann'])).code).toBe(0)
   const dry = await forget(ann, '--dry-run')
   expect(dry.stdout + dry.stderr).toMatch(
     /would be forgotten: .* records[\s\S]*not reached from here/,

@@ -24,6 +24,9 @@ Examples:
 
 Exit code 0 if the gate runs and is ready, 1 if not.`
 
+/** Of the clients of one caller; `sluice sessions list` has all of them. */
+const NAMES_SHOWN_MAX = 3
+
 export const add = defineCommand({
   name: 'status',
   options: { ...DATA, '--metrics': 'the figures of the gate, in the format of Prometheus' },
@@ -146,8 +149,14 @@ function printRunning(status: GateStatus, output: Output): void {
       `${output.paint('yellow', 'waits')}: server ${printable(name)}, ${how} in sluice.yaml: ${printable(help)}`,
     )
   const open = sessions.filter(({ connections }) => connections > 0)
-  for (const { name, principal } of open)
-    output.line(`session of ${printable(principal)}: ${printable(name)}`)
+  for (const caller of new Set(open.map(({ principal }) => principal))) {
+    const own = open.filter(({ principal }) => principal === caller)
+    const names = [...new Set(own.map(({ name }) => printable(name)))]
+    const more = names.length > NAMES_SHOWN_MAX ? ', …' : ''
+    output.line(
+      `${plural(own.length, 'session')} of ${printable(caller)}: ${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${more}`,
+    )
+  }
   const closed = sessions.length - open.length
   if (closed > 0)
     output.line(`${plural(closed, 'session')} without a connection: \`sluice sessions list\``)

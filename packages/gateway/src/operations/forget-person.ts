@@ -73,7 +73,7 @@ export const FORGET_PERSON = commandOperation({
   },
 })
 
-function check({ grants, nowMs, people }: OperationParts, name: string, by: string): void {
+function check({ freezes, grants, nowMs, people }: OperationParts, name: string, by: string): void {
   if (name === LOCAL_USER.id) throw new InputError('`local` is the name of nobody', 'name a person')
   if (name === by)
     throw new OperationError('nobody forgets themselves', 'another admin has to do this')
@@ -81,6 +81,11 @@ function check({ grants, nowMs, people }: OperationParts, name: string, by: stri
     throw new OperationError(`\`${name}\` may still decide`, `sluice approvers remove ${name}`)
   if (grants.list().some((grant) => grant.name === name && isGrantValid(grant, nowMs())))
     throw new OperationError(`\`${name}\` may still call`, `sluice grants revoke ${name}`)
+  if (freezes.find('principal', name) !== undefined)
+    throw new OperationError(
+      `\`${name}\` is frozen, and the freeze has the name`,
+      `sluice freeze --lift --principal ${name}`,
+    )
 }
 
 function deleteRows(database: DatabaseSync, statements: readonly string[], name: string): number {
