@@ -180,7 +180,9 @@ function toText(key: string, value: unknown): string {
     const named = [name, rule, channel].find((one) => typeof one === 'string')
     return typeof named === 'string' ? toText(key, named) : ''
   }
-  const isTime = typeof value === 'number' && key.endsWith('Ms') && value > 1e12
+  if (typeof value === 'number' && key.endsWith('Ms') && value <= 1e12)
+    return value < 60_000 ? `${value} ms` : `${Math.round(value / 60_000)} min`
+  const isTime = typeof value === 'number' && key.endsWith('Ms')
   const text = isTime ? new Date(value).toISOString() : String(value)
   return text.replace(ISO_TIME, '$1 $2 UTC').replace(DIGEST, '$1…').replaceAll('~1', '/')
 }

@@ -144,7 +144,7 @@ function HeldCalls({ groups, openId, order, decided }: HeldCallsProps): JSX.Elem
   const { query } = useRoute()
   return (
     <nav className="split-list card scroll" aria-label="Held calls">
-      <div className="row line inbox-tools">
+      <div className="row inbox-tools">
         <TextField
           label="Search held calls"
           quiet
@@ -265,7 +265,7 @@ function Entry({ request, current }: EntryProps): JSX.Element {
       aria-current={current}
       onClick={() => go(toEntry(request.id))}
     >
-      <span className="row line spread">
+      <span className="row spread">
         <NameLine text={titleOfCall(request)} className="strong" />
         {isPending ? (
           <span className="row line">

@@ -178,7 +178,7 @@ export function listColumns(
             }),
         }),
       ),
-    REASON,
+    { ...REASON, isExtra: values.length > 0 },
     OUTCOME,
   ]
 }

@@ -237,7 +237,7 @@ function Sums({
               , from {amount(min)} to {amount(max)}
               {allowed < calls && (
                 <>
-                  ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
+                  ; {count(allowed)} of them allowed, sum <b>{amount(allowedSum)}</b>
                 </>
               )}
               {currency === '' && '; no currency is on record'}

@@ -96,7 +96,7 @@ export function Grants(): JSX.Element {
                     head: '',
                     cell: (grant) =>
                       isValid(grant, nowMs) && (
-                        <span className="row">
+                        <span className="row line">
                           <FreezeButton target={{ scope: 'principal', id: grant.name }} />
                           {may && !grant.fixed && (
                             <Button kind="refuse" onPress={() => revoke(grant.name)}>
