@@ -152,7 +152,7 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
         'home/notes/drafts/d.txt': 'before',
         'other/outside.txt': 'only-mine',
       })
-      trial.outside(`git init -q . && git add a.txt && ${COMMIT}`)
+      trial.outside(`git init -q . && git add a.txt && ${COMMIT} && git branch id_rsa`)
       trial.write({
         'home/shop/.git/modules/sub/config': '',
         'home/shop/.git/config.worktree': '',
@@ -279,6 +279,8 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
       expect(await trial.run(line)).toMatchObject({ output: 'Ann\n', code: 0 })
       expect(read('src/b.txt')).toBe('new\n')
       expect(trial.outside('git log -1 --format=%s')).toBe('second\n')
+      // The repository is not looked through for names of secrets.
+      expect((await trial.run('git log -1 --format=%s id_rsa --')).output).toBe('first\n')
     })
 
     test('a linked worktree has its repository, with the same protection', async () => {
