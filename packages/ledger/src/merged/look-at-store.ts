@@ -1,7 +1,7 @@
 // Compares a copy of the records of all gates with the shared store, before new ones are copied. Used by the console
 // and by `sluice ledger … --store`.
 
-import type { PostgresConnections } from '../store/postgres/connections.ts'
+import type { Queryable } from '../store/postgres/connections.ts'
 import { FollowedChains } from '../store/postgres/follow-chains.ts'
 import type { MergedLedger } from './merged-ledger.ts'
 
@@ -15,7 +15,7 @@ export interface StoreLook {
 
 /** `chains` are those of the last time. If the store has lost records that the copy has, the copy is cleared. */
 export async function lookAtStore(
-  connections: Pick<PostgresConnections, 'query'>,
+  connections: Queryable,
   merged: MergedLedger,
   chains = new FollowedChains(connections, merged.chains),
 ): Promise<StoreLook> {

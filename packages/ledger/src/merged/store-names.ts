@@ -5,7 +5,7 @@ import type { SQLOutputValue } from 'node:sqlite'
 import { emptyIndex } from '../query/record-index.ts'
 import { makeToken, type NameRow, Names, namesDirectory } from '../records/names.ts'
 import { asBuffer } from '../store/as-buffer.ts'
-import type { PostgresConnections } from '../store/postgres/connections.ts'
+import type { Queryable } from '../store/postgres/connections.ts'
 import { STORED_NAMES } from '../store/postgres/statements.ts'
 import { decodeRow } from '../store/sqlite/mirrored-tables.ts'
 
@@ -17,10 +17,7 @@ export interface StoredNames {
 }
 
 /** Reads the rows that were changed after a version. */
-export async function readStoredNames(
-  connections: Pick<PostgresConnections, 'query'>,
-  after = 0,
-): Promise<StoredNames> {
+export async function readStoredNames(connections: Queryable, after = 0): Promise<StoredNames> {
   const found = await connections.query(STORED_NAMES, [after])
   const rows = found.map(({ body }) => Object.fromEntries(decodeRow(String(body))))
   const version = found.reduce((latest, row) => Math.max(latest, Number(row.version)), after)

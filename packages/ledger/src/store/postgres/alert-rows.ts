@@ -5,7 +5,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { AlertRow, AlertRows, ListedAlertRow } from '../alert-rows.ts'
 import { ALERT_CLAIM_MS, ALERTS_KEPT, ALERTS_TAKEN_MAX, GATE_GONE_MS } from '../limits.ts'
-import type { PostgresConnections, Row } from './connections.ts'
+import type { Queryable, Row } from './connections.ts'
 
 /** `told`: the message about this state was sent; otherwise a gate has claimed it. */
 export const ALERT_TABLES = `
@@ -65,7 +65,7 @@ const UNIQUE_VIOLATION = '23505'
 const CLAIM_TRIES = 3
 
 export interface PostgresAlertRowsParts {
-  readonly connections: Pick<PostgresConnections, 'query'>
+  readonly connections: Queryable
   /** 32 bytes, derived from the cluster's key. */
   readonly key: Buffer
 }

@@ -2,7 +2,7 @@
 // The gate itself drops them, a few thousand at a time, after the event of it is in the chain.
 
 import { StoreError } from '../errors.ts'
-import type { PostgresConnections } from './connections.ts'
+import type { Queryable } from './connections.ts'
 import { BEGIN_AFTER, DROP_RECORDS, LEDGER_BASES } from './statements.ts'
 
 /** The start of one gate's chain. */
@@ -16,9 +16,7 @@ export interface ChainBase {
   readonly checkpoint: string
 }
 
-export async function readChainBases(
-  connections: Pick<PostgresConnections, 'query'>,
-): Promise<ChainBase[]> {
+export async function readChainBases(connections: Queryable): Promise<ChainBase[]> {
   return (await connections.query(LEDGER_BASES)).map((row) => ({
     gate: String(row.gate),
     seq: Number(row.seq),
@@ -29,7 +27,7 @@ export async function readChainBases(
 
 /** From now on the chain starts after this record. */
 export async function beginChainAfter(
-  connections: Pick<PostgresConnections, 'query'>,
+  connections: Queryable,
   epoch: number,
   { gate, seq, hash, checkpoint }: ChainBase,
 ): Promise<void> {
@@ -43,9 +41,6 @@ export async function beginChainAfter(
 }
 
 /** Removes what is before the start. */
-export async function dropBeforeStart(
-  connections: Pick<PostgresConnections, 'query'>,
-  gate: string,
-): Promise<void> {
+export async function dropBeforeStart(connections: Queryable, gate: string): Promise<void> {
   while ((await connections.query(DROP_RECORDS, [gate])).length > 0);
 }

@@ -18,6 +18,9 @@ export interface PostgresOptions {
   readonly isTransaction?: boolean
 }
 
+/** What sends statements to the database. */
+export type Queryable = Pick<PostgresConnections, 'query'>
+
 export class PostgresConnections {
   readonly #address: PostgresAddress
   readonly #deadlineMs: number

@@ -10,7 +10,7 @@ import {
   MIGRATE_DEADLINE_MS,
 } from '../limits.ts'
 import type { ChainHead } from './batch.ts'
-import type { PostgresConnections, Row } from './connections.ts'
+import type { Queryable, Row } from './connections.ts'
 import { CHAINS_AFTER, FOLLOWED_HEADS } from './statements.ts'
 
 /** A record of one gate, with the hash after it in the chain of that gate. */
@@ -46,14 +46,11 @@ export interface ChainsLook {
 }
 
 export class FollowedChains {
-  readonly #connections: Pick<PostgresConnections, 'query'>
+  readonly #connections: Queryable
   readonly #chains = new Map<string, FollowedChain>()
 
   /** `taken` is the last record of each gate that the caller has. */
-  constructor(
-    connections: Pick<PostgresConnections, 'query'>,
-    taken: ReadonlyMap<string, ChainHead>,
-  ) {
+  constructor(connections: Queryable, taken: ReadonlyMap<string, ChainHead>) {
     this.#connections = connections
     for (const [gate, head] of taken) this.#chains.set(gate, startAfter(head))
   }

@@ -1,7 +1,7 @@
 // Reads the chain of one gate from the shared store, page by page.
 
 import { CHAIN_PAGE_ROWS } from '../limits.ts'
-import type { PostgresConnections } from './connections.ts'
+import type { Queryable } from './connections.ts'
 import { CHAIN_PAGE } from './statements.ts'
 
 export interface ChainRow {
@@ -14,7 +14,7 @@ export interface ChainRow {
 
 /** From the record `from` on, inclusive. */
 export async function* readChain(
-  connections: Pick<PostgresConnections, 'query'>,
+  connections: Queryable,
   gate: string,
   from: number,
 ): AsyncGenerator<ChainRow> {

@@ -4,7 +4,7 @@
 import type { LimitCharge } from '@sluice/policy/calls/counters'
 import { type Decimal, parseDecimal, ZERO } from '@sluice/policy/values/decimal'
 import { digestCharge } from './batch.ts'
-import type { PostgresConnections } from './connections.ts'
+import type { Queryable } from './connections.ts'
 
 const USED = `SELECT (k.sum - coalesce((SELECT sum(c.amount) FROM sluice.charge c
     WHERE c.key = k.key AND c.at <= now() - w.ms * interval '1 ms'), 0))::text AS used
@@ -18,7 +18,7 @@ export function digestCounter(counter: Pick<LimitCharge, 'key' | 'windowMs'>): s
 
 /** One amount for each counter, named by its digest. Rejects if the store does not answer. */
 export async function readUsage(
-  connections: Pick<PostgresConnections, 'query'>,
+  connections: Queryable,
   counters: readonly { readonly id: string; readonly windowMs: number }[],
 ): Promise<readonly Decimal[]> {
   if (counters.length === 0) return []

@@ -1,7 +1,7 @@
 // What agents need of the store that gates share: handed by the gate to the service that runs them.
 
 import type { PostgresAddress } from './address.ts'
-import type { PostgresConnections } from './connections.ts'
+import type { Queryable } from './connections.ts'
 
 export type GateAnswer = Buffer | 'gone' | 'unknown'
 
@@ -9,7 +9,7 @@ export interface SharedAgents {
   readonly address: PostgresAddress
   /** The name of this gate. */
   readonly gate: string
-  readonly connections: Pick<PostgresConnections, 'query'>
+  readonly connections: Queryable
   /** Of the cluster: the seed of the key of bundles. */
   readonly bundleSeed: Uint8Array
   /** Asks another gate and resolves with its answer. `gone`: nothing was sent. `unknown`: it was sent, and the gate went

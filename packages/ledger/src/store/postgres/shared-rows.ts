@@ -6,11 +6,11 @@ import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { StoreError } from '../errors.ts'
 import { ADMIT_DEADLINE_MS } from '../limits.ts'
 import type { MirroredRow } from '../sqlite/mirrored-tables.ts'
-import type { PostgresConnections, Row } from './connections.ts'
+import type { Queryable, Row } from './connections.ts'
 import { CHANGE, SHARED_SINCE } from './statements.ts'
 
 export interface SharedRowsParts {
-  readonly connections: Pick<PostgresConnections, 'query'>
+  readonly connections: Queryable
   readonly gate: string
   readonly epoch: () => number
   /** 32 bytes, derived from the cluster's key. */

@@ -5,7 +5,7 @@
 import { attempt } from '@sluice/policy/structures/attempt'
 import { chainHash, FIRST_HASH, fromHex, toHex } from '../chain-hash.ts'
 import { type ChainBase, readChainBases } from './chain-base.ts'
-import type { PostgresConnections } from './connections.ts'
+import type { Queryable } from './connections.ts'
 import { type ChainRow, readChain } from './read-chain.ts'
 import { CHAIN_HEADS } from './statements.ts'
 
@@ -71,7 +71,7 @@ export interface VerifyChainsOptions {
 }
 
 export async function verifyChains(
-  connections: Pick<PostgresConnections, 'query'>,
+  connections: Queryable,
   { checkBase, noted, restores }: VerifyChainsOptions,
 ): Promise<VerifiedChain[]> {
   const chains: VerifiedChain[] = []
@@ -223,10 +223,7 @@ class UnmatchedHeads {
   }
 }
 
-async function readHeadSeq(
-  connections: Pick<PostgresConnections, 'query'>,
-  gate: string,
-): Promise<number> {
+async function readHeadSeq(connections: Queryable, gate: string): Promise<number> {
   const row = (await connections.query(CHAIN_HEADS)).find((one) => one.gate === gate)
   return Number(row?.seq ?? 0)
 }
