@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
-import { forms } from '../support/runs.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
 const TOOLS_COUNT = 10_000
@@ -22,7 +21,7 @@ test('F4, F9: calls are answered while 10,000 tools are listed, at a server and 
   const caller = await PlainClient.open(gate, 'echo')
   await caller.call('echo', { n: -1 })
   const before = cpuMs(gate)
-  for (const at of forms(['', 'many'])) {
+  for (const at of ['many', '']) {
     const lister = await PlainClient.open(gate, at)
     let isListed = false
     const listing = lister.ask('tools/list').finally(() => {
