@@ -436,12 +436,14 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
 
   // test/cluster/clock.test.ts has a clock that is wrong at the start, and one that is set.
   test.runIf(IS_FULL)(
-    "a gate's clock is wrong by an hour: it says so and admits nothing",
+    "a gate's clock is wrong by an hour: it says so and admits nothing, and its sessions go on at another",
     async () => {
+      const web = await serveWeb()
+      const servers = { web: { url: web.url } }
       const { calls, spec } = await newCluster()
       const before = process.env.NODE_OPTIONS
       process.env.NODE_OPTIONS = `--import=${join(ROOT, 'test/support/clock-ahead.mjs')}`
-      const gate = await startGate(spec('ahead')).finally(() => {
+      const gate = await startGate(spec('ahead', server.port, { servers })).finally(() => {
         if (before === undefined) delete process.env.NODE_OPTIONS
         else process.env.NODE_OPTIONS = before
       })
@@ -453,6 +455,14 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
         expect.stringMatching(/the clock of this gate is 3\d{3} s ahead/),
       ])
       expect(calls()).toHaveLength(0)
+      const page = await open(gate, 'web')
+      const other = await ownGate(spec('right', server.port, { servers }))
+      const through = Object.assign(new PlainClient(other as unknown as RunningGate, 'web'), {
+        session: page.session,
+      })
+      // The clock of the database tells who is there, not that of the gate.
+      await until(async () => (await through.ask('tools/list')).text.includes('"tools"'))
+      await until(() => gate.log.includes(SESSION_TAKEN))
     },
   )
 

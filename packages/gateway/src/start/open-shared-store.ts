@@ -278,7 +278,9 @@ export class SharedStore {
     if (this.#report === undefined) return
     const { version } = this.state
     const { epoch } = this.admission
-    const beat = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
+    // Nothing is passed on to a gate that admits nothing: others take its sessions over.
+    const peer = this.clockFault === undefined ? this.peer : ''
+    const beat = await this.directory.beat({ ...this.#report(), version, peer })
     if (beat.time !== undefined) this.#clock.note(beat.time)
     this.peers.beat()
     await this.admission.compareTimeline(beat.timeline, epoch)
