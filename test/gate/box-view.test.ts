@@ -564,6 +564,9 @@ describe.runIf(BWRAP !== undefined).each(OWN_USER)(
       })
       for (const path of ['config', 'config.worktree'])
         expect((await trial.run(`echo x > ${git}/${path}`, at)).output).toContain('Read-only')
+      // Made so that it could be protected.
+      await trial.end('sub')
+      expect(existsSync(join(git, 'config.worktree'))).toBe(false)
     })
 
     test('the client’s folder for temporary files is shown if it is its own and no link', async () => {
