@@ -3,6 +3,7 @@
 
 import { decodeBase64 } from '@sluice/policy/readers/base64'
 import { group, sequence } from '@sluice/policy/readers/join-patterns'
+import { countEach } from '@sluice/policy/structures/count-each'
 import { toWords } from '@sluice/policy/structures/word-set'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -86,10 +87,8 @@ const RANDOM_CHARS_MIN = 20
 
 /** Bits a character. */
 function entropy(text: string): number {
-  const counts = new Map<string, number>()
-  for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
   let bits = 0
-  for (const count of counts.values())
+  for (const count of countEach(text).values())
     bits -= (count / text.length) * Math.log2(count / text.length)
   return bits
 }

@@ -4,6 +4,7 @@
 // is not repeated unless it only reads. Called by perform-effect.ts.
 
 import { processClock } from '@sluice/ledger/store/process-clock'
+import { countEach } from '@sluice/policy/structures/count-each'
 import type { FileIn, JournalEvent } from '../guest/protocol.ts'
 import { SandboxError } from '../sandbox/errors.ts'
 import type { PausedProgram, ProgramAnswer, ProgramPiece, Programs } from '../sandbox/programs.ts'
@@ -429,8 +430,6 @@ function failure(message: string, logs: string, made: readonly MadeCall[]): Prog
 
 /** Calls of one tool that ended alike are one entry: a model reads it, and a loop may make a thousand. */
 function countCalls(made: readonly MadeCall[]): object[] {
-  const counts = new Map<string, number>()
-  for (const call of made.map((each) => JSON.stringify(each)))
-    counts.set(call, (counts.get(call) ?? 0) + 1)
+  const counts = countEach(made.map((each) => JSON.stringify(each)))
   return [...counts].map(([call, count]) => ({ ...JSON.parse(call), count }))
 }

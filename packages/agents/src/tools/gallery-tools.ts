@@ -1,6 +1,7 @@
 // The tools of the gallery: look, search, make an agent from a template, keep templates of one's
 // own. Each owner has templates, an active one and settings apart from all others.
 
+import { countEach } from '@sluice/policy/structures/count-each'
 import { z } from 'zod'
 import type { Template } from './templates.ts'
 import {
@@ -53,10 +54,10 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     input: none,
     output: z.strictObject({ categories: z.record(text, count) }),
     run: async (_, { gallery, owner }) => {
-      const categories = new Map<string, number>()
-      for (const { category } of await gallery.list(owner))
-        categories.set(category, (categories.get(category) ?? 0) + 1)
-      return { categories: Object.fromEntries(categories) }
+      const templates = await gallery.list(owner)
+      return {
+        categories: Object.fromEntries(countEach(templates.map(({ category }) => category))),
+      }
     },
   }),
   tool({

@@ -5,8 +5,8 @@ import type { Inspection } from '@sluice/guard/inspect-definition'
 import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
 import { group, sequence } from '@sluice/policy/readers/join-patterns'
 import { toWords } from '@sluice/policy/structures/word-set'
-import { isObject } from '@sluice/policy/values/json'
 import type { ToolAssessment } from '../classify/classify.ts'
+import { argumentsOf } from '../classify/flows.ts'
 import { readsSecrets } from '../classify/risk.ts'
 import { looksAlike } from './look-alike.ts'
 
@@ -144,12 +144,8 @@ function firstLine({ description }: ToolDefinition): string {
 const FIRST_LINE_CHARS_MAX = 120
 
 /** Several people’s data behind one login. */
-function isShared({ inputSchema }: ToolDefinition): boolean {
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
-  return (
-    isObject(properties) &&
-    Object.keys(properties).some((name) =>
-      /account|tenant|workspace|org|user|customer|team/i.test(name),
-    )
+function isShared(definition: ToolDefinition): boolean {
+  return argumentsOf(definition).some((name) =>
+    /account|tenant|workspace|org|user|customer|team/i.test(name),
   )
 }

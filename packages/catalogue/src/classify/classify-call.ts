@@ -13,6 +13,7 @@ import { readsOnly } from '@sluice/policy/readers/sql-reads'
 import { memoizeFor } from '@sluice/policy/structures/memoize'
 import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/values/json'
 import { choicesOf } from '../signals/read-schema.ts'
+import { propertiesOf } from '../signals/schema-properties.ts'
 import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
 import { classifyPipeline } from './classify-pipeline.ts'
 
@@ -43,12 +44,9 @@ const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
 const DECIDES = [ACTION, MODE, METHOD, SQL, QUERY, PROGRAM]
 
 export function findCategoryArguments(definition: ToolDefinition): CategoryArgument[] {
-  const { inputSchema } = definition
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
-  if (!isObject(properties)) return []
   const depends: CategoryArgument[] = []
   const isAggregating = aggregates(definition)
-  for (const [argument, property] of Object.entries(properties)) {
+  for (const [argument, property] of Object.entries(propertiesOf(definition.inputSchema))) {
     if (isAggregating && (PIPELINE.test(argument) || holdsPipeline(property)))
       depends.push({ argument, kind: 'pipeline' })
     if (!isObject(property) || !DECIDES.some((name) => name.test(argument))) continue

@@ -4,7 +4,7 @@
 
 import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
 import { toWordSet } from '@sluice/policy/structures/word-set'
-import { isObject } from '@sluice/policy/values/json'
+import { propertiesOf } from '../signals/schema-properties.ts'
 import { splitNameWords, splitText } from '../signals/split-words.ts'
 
 export type DataSource = 'public' | 'private' | 'untrusted'
@@ -109,6 +109,5 @@ export function splitDefinitionWords(
 const FLOW_CHARS_MAX = 160
 
 export function argumentsOf({ inputSchema }: ToolDefinition): string[] {
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
-  return isObject(properties) ? Object.keys(properties) : []
+  return Object.keys(propertiesOf(inputSchema))
 }

@@ -5,6 +5,7 @@
 import { type Cell, createTextBlock, type PageBlock } from '@sluice/guard/show/page'
 import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { isObject, type JsonValue } from '@sluice/policy/values/json'
+import { propertiesOf } from '../signals/schema-properties.ts'
 
 const PARAMETERS_SHOWN_MAX = 24
 const NOTE_CHARS_MAX = 160
@@ -13,10 +14,9 @@ const CHOICES_SHOWN_MAX = 8
 const TYPE_DEPTH_MAX = 3
 
 export function parameterBlocks({ inputSchema }: ToolDefinition): PageBlock[] {
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
-  const names = isObject(properties) ? Object.keys(properties) : []
-  if (!isObject(properties) || names.length === 0)
-    return [createTextBlock('It takes no arguments.')]
+  const properties = propertiesOf(inputSchema)
+  const names = Object.keys(properties)
+  if (names.length === 0) return [createTextBlock('It takes no arguments.')]
   const list = isObject(inputSchema) ? inputSchema.required : undefined
   const required = new Set(Array.isArray(list) ? list : [])
   const shown = names.slice(0, PARAMETERS_SHOWN_MAX)

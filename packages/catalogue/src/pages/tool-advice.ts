@@ -3,12 +3,13 @@
 // arguments. Pure.
 
 import type { Category, ToolDefinition } from '@sluice/policy/calls/tools'
-import { isObject } from '@sluice/policy/values/json'
+import { getOwn, isObject } from '@sluice/policy/values/json'
 import { EXPORTS_STATE, LISTS_TASKS } from '../attacks/attack-indicators.ts'
 import { argumentExpression, steeredArguments } from '../attacks/link-attacks.ts'
 import { CLASS_TEXTS } from '../classify/class-texts.ts'
 import type { Evidence } from '../classify/evidence.ts'
 import { argumentsOf } from '../classify/flows.ts'
+import { propertiesOf } from '../signals/schema-properties.ts'
 import type { AssessmentWithAttacks } from './assessment-cache.ts'
 import { ownRule } from './suggest-policy.ts'
 
@@ -166,13 +167,11 @@ function amountOf(
   definition: ToolDefinition,
   { category, attacks }: AssessmentWithAttacks,
 ): string | undefined {
-  const { inputSchema } = definition
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   const name =
     category === 'Financial'
       ? attacks.find(({ id }) => id === 'A22')?.argument
       : argumentsOf(definition).find((argument) => AMOUNT.test(argument))
-  const property = isObject(properties) && name !== undefined ? properties[name] : undefined
+  const property = getOwn(propertiesOf(definition.inputSchema), name ?? '')
   const types = category === 'Financial' ? ['number', 'integer', 'string'] : ['number', 'integer']
   return isObject(property) && types.includes(String(property.type)) ? name : undefined
 }

@@ -11,6 +11,7 @@ import {
   READ_ARGUMENTS_MAX,
   READ_WORDS_CHARS_MAX,
 } from './limits.ts'
+import { propertiesOf } from './schema-properties.ts'
 import { below, type SignalSpan } from './signal.ts'
 import { splitNameWords } from './split-words.ts'
 
@@ -46,12 +47,11 @@ export function textsOf({
 }: ToolDefinition): DefinitionTexts {
   const described = text(description)
   const untold = described.trim() === ''
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   return {
     name: text(name).slice(0, READ_WORDS_CHARS_MAX),
     prose: (untold ? text(title) : described).slice(0, READ_WORDS_CHARS_MAX),
     proseAt: untold ? '/title' : '/description',
-    properties: isObject(properties) ? properties : {},
+    properties: propertiesOf(inputSchema),
   }
 }
 

@@ -22,6 +22,11 @@ export const POLICY = {
     "base policy, whose guardrails apply on top (default: the gate's, with its policy)",
 } as const
 
+/** The option of a command that compares a policy with the tools of servers. */
+export const TOOLS = {
+  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+} as const
+
 export interface PolicyOptions {
   readonly config?: string | undefined
   readonly policy?: string | undefined

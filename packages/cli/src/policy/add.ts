@@ -9,7 +9,7 @@ import { writeWhole } from '@sluice/ledger/store/files/write-whole'
 import type { ToolDefinition } from '@sluice/policy/calls/tools'
 import { compile } from '@sluice/policy/compile/compile'
 import { DIRECTORY } from '../connect/find-data.ts'
-import { findPolicy } from '../connect/gate-policy.ts'
+import { findPolicy, TOOLS } from '../connect/gate-policy.ts'
 import { listPacks, loadPack, type Pack, type PackDefinitions } from '../packs/load-pack.ts'
 import { type MergedPolicy, mergePack, renameServer } from '../packs/merge-pack.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -38,7 +38,7 @@ const OPTIONS = {
   ...DIRECTORY,
   '--policy <file>': "a policy document, instead of the gate's; made if it is missing",
   '--server <name>': 'name of the server here, if not that of the pack',
-  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  ...TOOLS,
   '--tests <folder>': 'write the cases and properties of the pack there',
   '--check': 'only compare the server with the version that the pack was tested with',
   '--dry-run': 'print the merged policy and write nothing',

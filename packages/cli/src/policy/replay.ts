@@ -5,7 +5,7 @@ import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
 import { idOfDocument } from '@sluice/gateway/operations/recorded-calls'
 import { type Replay, replay } from '@sluice/gateway/operations/replay'
 import { DATA, findData } from '../connect/find-data.ts'
-import { loadGatePolicy } from '../connect/gate-policy.ts'
+import { loadGatePolicy, TOOLS } from '../connect/gate-policy.ts'
 import { readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -31,7 +31,7 @@ const OPTIONS = {
   '--house <file>':
     "base policy, whose guardrails apply on top (default: the gate's, with its policy)",
   '--for <name>': ['only calls that the document of this name judged', LOCAL_POLICY],
-  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  ...TOOLS,
   '--since <time>': ['how far back: `15m`, `2h`, `7d`, or a time', '1d'],
 } as const
 

@@ -20,9 +20,10 @@ import {
 import { type StopSuggestion, suggestStops } from '@sluice/gateway/operations/stop-call'
 import type { DecisionRecord } from '@sluice/ledger/records/record'
 import { attempt } from '@sluice/policy/structures/attempt'
+import { countEach } from '@sluice/policy/structures/count-each'
 import { unescapePointer } from '@sluice/policy/values/json-pointer'
 import { DATA, findData } from '../connect/find-data.ts'
-import { loadGatePolicy } from '../connect/gate-policy.ts'
+import { loadGatePolicy, TOOLS } from '../connect/gate-policy.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -58,7 +59,7 @@ const OPTIONS = {
   ...DATA,
   '--from <source>': ['what to learn from: `ledger`', 'ledger'],
   '--for <name>': ['only calls that the document of this name judged', LOCAL_POLICY],
-  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  ...TOOLS,
   '--since <time>': ['how far back: `15m`, `2h`, `7d`, or a time', '30d'],
   '--margin <share>': ['how far beyond what was seen numbers and rates may go', '0'],
   '--against <record>': {
@@ -175,9 +176,7 @@ interface FitOptions {
 
 /** What it would have stopped of all that passed, by tool. */
 function describeStopped(stopped: readonly DecisionRecord[]): string[] {
-  const counts = new Map<string, number>()
-  for (const { server, name } of stopped)
-    counts.set(`${server}/${name}`, (counts.get(`${server}/${name}`) ?? 0) + 1)
+  const counts = countEach(stopped.map(({ server, name }) => `${server}/${name}`))
   return [...counts].map(
     ([tool, count]) => `would have stopped ${plural(count, 'call')} of ${printable(tool)}`,
   )

@@ -8,7 +8,7 @@ import { replay } from '@sluice/gateway/operations/replay'
 import { nearest } from '@sluice/policy/document/nearest'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { attempt } from '@sluice/policy/structures/attempt'
-import { type LoadedPolicy, loadGatePolicy, POLICY } from '../connect/gate-policy.ts'
+import { type LoadedPolicy, loadGatePolicy, POLICY, TOOLS } from '../connect/gate-policy.ts'
 import { readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
@@ -47,7 +47,7 @@ marked "perhaps", comes last and fails nothing.`
 const OPTIONS = {
   ...POLICY,
   '--for <name>': ['the document of this name', LOCAL_POLICY],
-  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  ...TOOLS,
   '--since <time>': ['recorded calls that count for the price of a change', '7d'],
   '--close <harm>': 'print the document with the smallest change that closes this harm',
   '--fail-on <harms>': 'exit code 1 if one of these is open, such as `secret,code`',

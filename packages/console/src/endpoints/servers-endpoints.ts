@@ -20,6 +20,7 @@ import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/ca
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { required, text } from '@sluice/policy/document/build-shape'
 import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
+import { countEach } from '@sluice/policy/structures/count-each'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { BoardTool } from '../queries/board.ts'
@@ -294,9 +295,7 @@ function serverViews(parts: AdminParts): ServerView[] {
 }
 
 function countByServer(tools: readonly { readonly server: string }[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const { server } of tools) counts.set(server, (counts.get(server) ?? 0) + 1)
-  return counts
+  return countEach(tools.map(({ server }) => server))
 }
 
 function pendingViews({ servers }: AdminParts): PendingServerView[] {

@@ -6,6 +6,7 @@ import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { type ApplicableRules, listPreparedRules } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { countEach } from '@sluice/policy/structures/count-each'
 
 /** A tool's place on the board. */
 export interface BoardTool {
@@ -46,8 +47,7 @@ type Category = (typeof CATEGORIES)[number]
 
 export function boardOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Board {
   const placed = tools.map((tool) => toBoardTool(policy, tool))
-  const counts = new Map<string, number>()
-  for (const { category } of placed) counts.set(category, (counts.get(category) ?? 0) + 1)
+  const counts = countEach(placed.map(({ category }) => category))
   return {
     fallback: policy.fallback,
     categories: CATEGORIES.map((name) => categoryOf(policy, name, counts.get(name) ?? 0)),

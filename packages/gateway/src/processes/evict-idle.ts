@@ -1,6 +1,7 @@
 // Who makes room where something has a bound: of those who have the most, or one principal could push
 // all others out, the session that is spared most easily. Used for sessions and for processes.
 
+import { countEach } from '@sluice/policy/structures/count-each'
 import type { ClientTransport } from '../shared/transport.ts'
 
 /** A candidate for eviction. */
@@ -17,8 +18,7 @@ export const MADE_ROOM = 'the session made room for a newer one'
 
 /** Undefined where none can be spared. */
 export function pickEvictable(all: readonly EvictionCandidate[]): Evictable | undefined {
-  const counts = new Map<string, number>()
-  for (const { owner } of all) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+  const counts = countEach(all.map(({ owner }) => owner))
   let best: { client: Evictable; count: number; spare: number } | undefined
   for (const { client, owner } of all) {
     const { spare } = client

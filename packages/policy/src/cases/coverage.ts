@@ -6,6 +6,7 @@ import { getRulesForTool } from '../decide/resolve.ts'
 import type { TraceStep } from '../decide/trace.ts'
 import { type CompiledPolicy, listRules } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { countEach } from '../structures/count-each.ts'
 import type { CaseResult } from './run-cases.ts'
 
 /** One outcome of one rule. */
@@ -44,11 +45,8 @@ export function measureCoverage(
   results: readonly CaseResult[],
   tools: readonly KnownTool[],
 ): Coverage {
-  const hits = new Map<string, number>()
-  for (const { traces } of results)
-    for (const trace of traces)
-      for (const step of trace)
-        for (const id of reached(step)) hits.set(id, (hits.get(id) ?? 0) + 1)
+  const steps = results.flatMap(({ traces }) => traces.flat())
+  const hits = countEach(steps.flatMap(reached))
   const branches: Branch[] = []
   const add = (rule: Rule | Guardrail, branch: string) =>
     branches.push({

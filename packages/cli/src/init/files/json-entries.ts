@@ -1,6 +1,7 @@
 // Servers in a JSON file with comments and trailing commas: where each stands, and a change of the
 // keys of one that leaves every other byte alone. Pure.
 
+import { countEach } from '@sluice/policy/structures/count-each'
 import { isObject, type JsonObject } from '@sluice/policy/values/json'
 import {
   createScanner,
@@ -76,9 +77,7 @@ export function jsonEntries({ root }: JsonDocument, path: readonly string[]): Se
     if (members.length > 1) doubled = true
     node = members.at(-1)?.children?.[1]
   }
-  const names = new Map<string, number>()
-  for (const member of membersOf(node))
-    names.set(getMemberName(member), (names.get(getMemberName(member)) ?? 0) + 1)
+  const names = countEach(membersOf(node).map(getMemberName))
   return membersOf(node).flatMap((member) => {
     const object = member.children?.[1]
     const value: unknown = object && getNodeValue(object)

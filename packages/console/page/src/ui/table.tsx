@@ -4,6 +4,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type JSX, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ColumnWidths, useColumnWidths } from './column-widths.ts'
 import { isTyping, stepFrom, useKeys } from './keys.ts'
 import { useMedia } from './media.ts'
 import './table.css'
@@ -78,13 +79,14 @@ export function Table<Item>(props: TableProps<Item>): JSX.Element {
     move(to)
     return true
   })
-  const tracks = columns.map(({ width }) => width).join(' ')
-  const style = { '--columns': tracks } as React.CSSProperties
+  const widths = useColumnWidths(label)
+  const tracks = columns.map(({ head, width }) => widths.of(head) ?? width)
+  const style = { '--columns': tracks.join(' ') } as React.CSSProperties
   return (
     <div ref={place} className={`scroll long-list ${className}`} style={style}>
       {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are opened */}
       <table role="grid" aria-label={label} aria-rowcount={items.length + 1}>
-        <Heads columns={columns} />
+        <Heads columns={columns} widths={widths} />
         <tbody style={{ height: rows.getTotalSize() }}>
           {shown.map(({ index, start }) => {
             const item = items[index] as Item
@@ -118,7 +120,12 @@ export function Table<Item>(props: TableProps<Item>): JSX.Element {
   )
 }
 
-function Heads<Item>({ columns }: Pick<TableProps<Item>, 'columns'>): JSX.Element {
+interface HeadsProps<Item> {
+  readonly columns: readonly Column<Item>[]
+  readonly widths: ColumnWidths
+}
+
+function Heads<Item>({ columns, widths }: HeadsProps<Item>): JSX.Element {
   return (
     <thead>
       <tr className="grid-row grid-head">
@@ -132,6 +139,14 @@ function Heads<Item>({ columns }: Pick<TableProps<Item>, 'columns'>): JSX.Elemen
                 {isSorted !== undefined && (isSorted === 'ascending' ? ' ↑' : ' ↓')}
               </button>
             )}
+            {/* For the mouse: what is cut is whole in the drawer of its row. */}
+            <span
+              className="column-edge"
+              aria-hidden="true"
+              title="Drag to change the width, double-click to reset it"
+              onPointerDown={(event) => widths.drag(head, event)}
+              onDoubleClick={() => widths.reset(head)}
+            />
           </th>
         ))}
       </tr>

@@ -4,6 +4,9 @@
 
 import { SESSION_TOUCH_MS } from '../limits.ts'
 
+/** A function finds only what is the gate's, and waits for no lock. */
+const SAFELY = "SET search_path = sluice, pg_temp SET lock_timeout = '800ms'"
+
 /** A gate says at most this late that a session is in use: it may live longer, never shorter. */
 const SLACK_MS = 3 * SESSION_TOUCH_MS
 
@@ -62,7 +65,7 @@ const OPEN = `
     sessions_max int, keys_max int, window_ms bigint, idle_ms bigint
   ) RETURNS TABLE (id text, saw text[], age_ms float8, is_split boolean, is_new boolean,
     version bigint, owner_saw text[]) LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  ${SAFELY}
   AS $$
   #variable_conflict use_column
   DECLARE
@@ -125,7 +128,7 @@ const SEE = `
     my_owner bytea, my_number int, labelled bytea, my_principal text, kept_ms bigint, labels text[]
   )
   RETURNS TABLE (owner bytea, version bigint) LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  ${SAFELY}
   AS $$
   #variable_conflict use_column
   BEGIN
@@ -149,7 +152,7 @@ const SEE = `
 const TOUCH = `
   CREATE FUNCTION sluice.touch_sessions(owners bytea[], numbers int[])
   RETURNS TABLE (owner bytea, version bigint) LANGUAGE sql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  ${SAFELY}
   AS $$
     WITH mine AS (SELECT DISTINCT o.owner FROM unnest(owners) AS o(owner)),
     locked AS (SELECT w.owner FROM session_owner w JOIN mine USING (owner) ORDER BY w.owner FOR UPDATE OF w),
@@ -186,7 +189,7 @@ export const SESSION_ANSWERS = `
   CREATE FUNCTION sluice.add_answers(
     my_writer text, owners bytea[], numbers int[], bodies bytea[], throughs bigint[]
   ) RETURNS TABLE (owner bytea, number int, is_raised boolean) LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  ${SAFELY}
   AS $$
   #variable_conflict use_column
   BEGIN

@@ -2,6 +2,7 @@
 // and refused, what became of its held calls; and all of it as a report. Pure.
 
 import { titleOfCall } from '@sluice/ledger/records/call-title'
+import { countEach } from '@sluice/policy/structures/count-each'
 import type { CallRecord, SentAlertView } from '../../../../src/contract/contract.ts'
 
 /** Tools by what they did, with how often. */
@@ -21,12 +22,9 @@ export function summarizeIncident(calls: readonly CallRecord[]): Incident {
 }
 
 function countTools(calls: readonly CallRecord[]): string[] {
-  const counts = new Map<string, number>()
-  for (const call of calls) {
-    const title = titleOfCall(call)
-    counts.set(title, (counts.get(title) ?? 0) + 1)
-  }
-  return [...counts].map(([title, times]) => (times === 1 ? title : `${title} (${times})`))
+  return [...countEach(calls.map(titleOfCall))].map(([title, times]) =>
+    times === 1 ? title : `${title} (${times})`,
+  )
 }
 
 export interface IncidentReport {
