@@ -492,6 +492,7 @@ test.runIf(BWRAP !== undefined && process.getuid?.() === 0).each([
 })
 
 describe.runIf(BWRAP !== undefined)(nameBubblewrapSuite('a box that does not start', BWRAP), () => {
+  const replaced: string[] = []
   const start = (bwrap: string, folder: string, view: Partial<BoxView>) =>
     Box.start({
       bwrap,
@@ -504,7 +505,7 @@ describe.runIf(BWRAP !== undefined)(nameBubblewrapSuite('a box that does not sta
       hosts: [],
       isOwnPort: () => false,
       onRefused: () => {},
-      onReplaced: () => {},
+      onReplaced: (path) => void replaced.push(path),
     })
 
   afterEach(() => vi.useRealTimers())
@@ -536,6 +537,13 @@ describe.runIf(BWRAP !== undefined)(nameBubblewrapSuite('a box that does not sta
     })
     const pid = readFileSync(join(folder, 'pid'), 'utf8').trim()
     await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), WAIT)
+  })
+
+  test('for long, because a file was replaced before it was watched, tells which', async () => {
+    const folder = scratchDirectory()
+    const box = await start(String(BWRAP), folder, { guarded: [join(folder, 'x')] })
+    await box.ended
+    await vi.waitFor(() => expect(replaced).toEqual([join(folder, 'x')]), WAIT)
   })
 
   test('because its client has no `sandbox` any more is refused, and the next line as well', async () => {
