@@ -1,5 +1,5 @@
 // What the console is made of: how much a browser loads before it can be used (without the editor of
-// policies, which comes when somebody opens it), and what its sources may not do.
+// policies and the calendar, which come when somebody opens them), and what its sources may not do.
 
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,13 +10,20 @@ import { ROOT } from '../support/modules.ts'
 
 const LOAD_BYTES_MAX = 250_000
 
-test('everything but the editor is under 250 kB, compressed', async () => {
+/** Loaded when somebody opens them: the editor of policies, and the calendar with the fields of times. */
+const LATER = ['editor-', 'days-']
+
+test('everything but the editor and the calendar is under 250 kB, compressed', async () => {
   expect(await ensureConsole()).toBe(true)
   const files = globSync('dist/sluice/dist/console/**/*.{js,css,html,svg}', { cwd: ROOT })
   const sizes = files
-    .filter((file) => !basename(file).startsWith('editor-'))
+    .filter((file) => !LATER.some((name) => basename(file).startsWith(name)))
     .map((file) => gzipSync(readFileSync(join(ROOT, file))).length)
-  expect(files.some((file) => basename(file).startsWith('editor-'))).toBe(true)
+  for (const name of LATER)
+    expect(
+      files.some((file) => basename(file).startsWith(name)),
+      name,
+    ).toBe(true)
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(LOAD_BYTES_MAX)
 })
 
@@ -31,7 +38,7 @@ const sources = globSync('packages/console/page/src/**/*.{ts,tsx}', { cwd: ROOT 
 
 /** Of other packages, beside the policy package: pure files that need nothing else. */
 const PURE =
-  /^@sluice\/(?:policy\/.+|guard\/show\/hidden-characters|access\/(?:identity\/grant-fields|approvals\/describe-bound)|ledger\/records\/(?:call-title|outcome-label|event-title)|protocol\/sse)$/
+  /^@sluice\/(?:policy\/.+|guard\/show\/hidden-characters|access\/(?:identity\/grant-fields|approvals\/(?:describe-bound|request-text))|ledger\/records\/(?:call-title|outcome-label|event-title)|protocol\/sse)$/
 
 test('of other packages and the API it imports the types of the contract and a few pure files alone', () => {
   const wrong = sources.flatMap(({ file, text }) =>

@@ -283,7 +283,7 @@ test('a person signs in with a one-time code, adds a passkey and thaws with it',
   expect(made.body.token).toMatch(/^sluice_sys_/)
   const bot = new Page(base)
   bot.token = made.body.token
-  expect((await bot.ask('GET', '/api/approvals')).body).toEqual({ requests: [] })
+  expect((await bot.ask('GET', '/api/approvals')).body).toEqual({ requests: [], total: 0 })
   expect((await bot.ask('POST', '/api/thaw', {})).status).toBe(403)
   const { paths } = (await page.ask('GET', '/api/openapi.json')).body
   expect(paths['/api/approvals/{id}/verdict'].post['x-proof']).toBe(true)

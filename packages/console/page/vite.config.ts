@@ -38,8 +38,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Few requests: the first page and what pages share are one chunk, the other pages another, and all styles one
-    // sheet.
+    // Few requests: the first page and what pages share are one chunk, the other pages another, the calendar a third,
+    // and all styles one sheet.
     cssCodeSplit: false,
     rolldownOptions: {
       output: {
@@ -47,11 +47,15 @@ export default defineConfig({
           groups: [
             {
               name: 'index',
-              test: /node_modules[\\/](?!@codemirror|@lezer|style-mod|w3c|crelt|@internationalized[\\/]date|react-[\w-]+[\\/].*(?:[cC]alendar|[dD]ate))|packages[\\/](?!console[\\/]page[\\/])|page[\\/]src[\\/](ui[\\/](?!date-time)|(?!palette)[\w-]+\.tsx?$|pages[\\/](overview|approvals)[\\/](?!alert\.tsx))/,
+              test: /node_modules[\\/](?!@codemirror|@lezer|style-mod|w3c|crelt|@internationalized|react-[\w-]+[\\/].*(?:[cC]alendar|[dD]ate|spinbutton))|packages[\\/](?!console[\\/]page[\\/])|page[\\/]src[\\/](ui[\\/](?!date-time)|(?!palette)[\w-]+\.tsx?$|pages[\\/](overview|approvals)[\\/](?!alert\.tsx))/,
             },
             {
               name: 'pages',
-              test: /node_modules[\\/](@internationalized[\\/]date|react-[\w-]+[\\/].*(?:[cC]alendar|[dD]ate))|page[\\/]src[\\/](palette|ui[\\/]date-time|pages[\\/](?!policy[\\/](editor|complete)\.))/,
+              test: /page[\\/]src[\\/](palette|pages[\\/](?!policy[\\/](editor|complete)\.|ledger[\\/]day))/,
+            },
+            {
+              name: 'days',
+              test: /node_modules[\\/](@internationalized|react-[\w-]+[\\/].*(?:[cC]alendar|[dD]ate|spinbutton))|page[\\/]src[\\/](ui[\\/]date-time|pages[\\/]ledger[\\/]day)/,
             },
           ],
         },

@@ -174,7 +174,7 @@ export class AgentCluster {
 
   async #beat(): Promise<void> {
     if (await this.#hasLeft()) return
-    const { shared, lease, warn, onFenced, onTaken } = this.#parts
+    const { warn, onFenced, onTaken } = this.#parts
     const startedMs = performance.now()
     const { wasFenced, agents } = await this.#steps.takeOver(processClock.nowMs())
     this.#beatAtMs = startedMs

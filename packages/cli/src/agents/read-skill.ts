@@ -11,6 +11,7 @@ import { attempt } from '@sluice/policy/structures/attempt'
 import { isObject } from '@sluice/policy/values/json'
 import { parse } from 'yaml'
 import { CliError } from '../terminal/errors.ts'
+import { readText } from '../terminal/read-input.ts'
 
 /** The content of a file as `wasm_agent_create` takes it. */
 export interface FileContent {
@@ -82,18 +83,6 @@ function listFiles(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
   return paths.sort()
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CliError(
-      'CLI_FILE',
-      `\`${file}\`: ${(error as Error).message}`,
-      'name a skill folder',
-    )
-  }
 }
 
 function refuse(file: string, why: string): CliError {

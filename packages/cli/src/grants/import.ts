@@ -1,7 +1,7 @@
 // `sluice grants import`: makes the grants of a file, with one proof. All of the file is checked before the first is made.
 // A token is written right after its grant; if that stops in between, the error says which grants were made.
 
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { GRANT_NAME, GRANT_REQUEST, type GrantRequest } from '@sluice/access/identity/grant-fields'
 import { policyNames } from '@sluice/gateway/config/grants'
 import { ADD_GRANT, refuseGrant } from '@sluice/gateway/operations/grants'
@@ -16,6 +16,7 @@ import { PROOF } from '../connect/prove-person.ts'
 import { defineCommand } from '../terminal/define-command.ts'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural } from '../terminal/output.ts'
+import { readText } from '../terminal/read-input.ts'
 import { findGrants, withGrants } from './source.ts'
 
 const EXAMPLES = `
@@ -108,18 +109,6 @@ function readRequests(file: string, output: Output): GrantRequest[] {
     'write `NAME: { policy: POLICY }` for each; see `sluice grants import --help`',
     sorted,
   )
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CliError(
-      'CLI_FILE',
-      `\`${file}\` cannot be read: ${(error as Error).message}`,
-      'name a file with the callers',
-    )
-  }
 }
 
 function createTokenFile(file: string): void {

@@ -1,14 +1,17 @@
 // A form in a dialog, or only the question whether to go on, before something is done. What the gate
 // refuses is said in the dialog, which closes when it is done.
 
-import { type JSX, type ReactNode, useState } from 'react'
+import { type JSX, lazy, type ReactNode, Suspense, useState } from 'react'
 import { type ApiError, toApiError } from '../api.ts'
 import { Button, type ButtonKind } from './button.tsx'
-import { DateTimeField } from './date-time.tsx'
 import { Dialog } from './dialog.tsx'
 import { Chips, type Choice, SelectField, TextField } from './fields.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { ErrorNotice, Notice } from './page.tsx'
+
+const DateTimeField = lazy(async () => ({
+  default: (await import('./date-time.tsx')).DateTimeField,
+}))
 
 export type FormValues = Readonly<Record<string, string>>
 
@@ -113,11 +116,13 @@ function Field({ field, isFirst, onEnter, ...state }: OneField): JSX.Element {
     )
   if (type === 'time')
     return (
-      <DateTimeField
-        label={field.label}
-        value={state.value === '' ? undefined : Number(state.value)}
-        onChange={(ms) => state.onChange(String(ms ?? ''))}
-      />
+      <Suspense>
+        <DateTimeField
+          label={field.label}
+          value={state.value === '' ? undefined : Number(state.value)}
+          onChange={(ms) => state.onChange(String(ms ?? ''))}
+        />
+      </Suspense>
     )
   const common = { ...rest, ...state, isFirst, onEnter }
   if (type === 'area') return <TextField {...common} mono rows={rows ?? 3} />

@@ -1,6 +1,7 @@
 // What a shared store does about commits: which are waited for, what replaces records that were dropped, and what
 // gates do after a failover that lost some. Part of the migrations in schema.ts.
 
+import { SAFELY } from './session-schema.ts'
 /**
  * The admission of a gate: \`admit\` in a transaction that does not wait for the disk, so that the locks of its
  * counters are free while its records are flushed; then a transaction that does wait. The log is flushed in order,
@@ -48,7 +49,7 @@ export const CHANGE = `
     my_gate text, my_epoch bigint, my_version bigint, my_next bigint, my_timeline text,
     kinds text[], ids bytea[], keys text[], bodies text[], macs bytea[], my_root bytea
   ) RETURNS void LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  ${SAFELY}
   AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock(1936487785, 1);
@@ -77,7 +78,7 @@ export const RESTORE_CHAIN = `
     charge_keys bytea[], charge_windows bigint[], charge_at timestamptz[], charge_batch bigint[],
     charge_amounts numeric[]
   ) RETURNS void LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
+  ${SAFELY}
   AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(1936487785, 1);

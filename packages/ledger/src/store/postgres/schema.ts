@@ -6,7 +6,7 @@
 import { AGENT_TABLES, SCHEDULE_TABLES } from './agent-tables.ts'
 import { ALERT_TABLES } from './alert-rows.ts'
 import { ADMIT_DURABLY, CHANGE, RESTORE_CHAIN } from './durability-schema.ts'
-import { SESSION_ANSWERS, SESSIONS } from './session-schema.ts'
+import { SAFELY, SESSION_ANSWERS, SESSIONS } from './session-schema.ts'
 import { STEP_TABLES } from './step-chains.ts'
 
 /**
@@ -272,7 +272,7 @@ const GIVE_BACK = `
   CREATE FUNCTION sluice.give_back(
     my_gate text, my_batch bigint, my_at timestamptz, keys bytea, amounts numeric[]
   ) RETURNS void LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms' SET enable_seqscan = off
+  ${SAFELY} SET enable_seqscan = off
   AS $$
   DECLARE
     all_keys bytea[] := '{}';

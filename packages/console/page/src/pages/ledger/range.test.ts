@@ -1,8 +1,9 @@
 // Ranges of time by name, and as days of a calendar.
 
 import { fromAbsolute } from '@internationalized/date'
-import { expect, test } from 'vitest'
-import { RANGES, resolveRange, type TimeRange, toDays, wholeDays } from './range.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { toDays, wholeDays } from './days.ts'
+import { RANGES, resolveRange, type TimeRange } from './range.ts'
 
 const NOW = Date.UTC(2026, 10, 19, 1, 30)
 const ZONE = 'Europe/Berlin'
@@ -14,11 +15,15 @@ const texts = (range: TimeRange | undefined, zone: string) => [
 ]
 const named = (name: string, zone = 'UTC') => texts(resolveRange(name, NOW, zone), zone)
 
+afterEach(() => vi.unstubAllEnvs())
+
 test('a named range is days and months of the zone, or a while up to now', () => {
   expect(named('24h')).toEqual(['2026-11-18T01:30:00', ''])
   expect(named('today')).toEqual(['2026-11-19T00:00:00', ''])
   expect(named('yesterday')).toEqual(['2026-11-18T00:00:00', '2026-11-18T23:59:59'])
   expect(named('last-month')).toEqual(['2026-10-01T00:00:00', '2026-10-31T23:59:59'])
+  // The zone of the browser.
+  vi.stubEnv('TZ', 'America/New_York')
   expect(named('yesterday', 'America/New_York')[0]).toBe('2026-11-17T00:00:00')
   for (const { value } of RANGES) expect(resolveRange(value, NOW, ZONE)).toBeDefined()
   expect(resolveRange('never', NOW, 'UTC')).toBeUndefined()

@@ -1,23 +1,16 @@
-// One picker for the range of time: named ranges, days of a calendar, and times that are typed, in the zone of the
-// console.
+// One picker for the range of time: named ranges, and days and times (day-range.tsx, loaded when it is opened).
 
-import { type JSX, useState } from 'react'
+import { type JSX, lazy, Suspense } from 'react'
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog'
 import { Popover } from 'react-aria-components/Popover'
-import {
-  CalendarCell,
-  CalendarGrid,
-  Heading,
-  RangeCalendar,
-} from 'react-aria-components/RangeCalendar'
 import { setQuery } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
-import { DateTimeField } from '../../ui/date-time.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { minute } from '../../ui/words.ts'
-import { zoneName } from '../../zone.ts'
 import type { CallFilter } from './filters.tsx'
-import { RANGES, resolveRange, toDays, wholeDays } from './range.ts'
+import { RANGES } from './range.ts'
+
+const DayRange = lazy(async () => ({ default: (await import('./day-range.tsx')).DayRange }))
 
 export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element {
   const { range, sinceMs, untilMs } = filter
@@ -50,7 +43,9 @@ export function TimeRangePicker({ filter }: { filter: CallFilter }): JSX.Element
                   ))}
                 </ul>
                 <div className="stack">
-                  <RangeForm filter={filter} onChosen={choose} />
+                  <Suspense>
+                    <DayRange filter={filter} onChosen={choose} />
+                  </Suspense>
                 </div>
               </>
             )
@@ -67,76 +62,4 @@ function nameRange({ range, sinceMs, untilMs }: CallFilter): string {
   if (sinceMs === '' && untilMs === '') return 'Any time'
   const since = sinceMs === '' ? '' : minute(Number(sinceMs))
   return untilMs === '' ? `since ${since}` : `${since} – ${minute(Number(untilMs))}`
-}
-
-interface RangeFormProps {
-  readonly filter: CallFilter
-  readonly onChosen: (times: Pick<CallFilter, 'sinceMs' | 'untilMs'>) => void
-}
-
-/** Days are chosen in the calendar and are whole; the times beside it are typed. */
-function RangeForm({ filter, onChosen }: RangeFormProps): JSX.Element {
-  const zone = zoneName()
-  const [{ sinceMs, untilMs }, setTimes] = useState<TypedRange>(() => readTimes(filter, zone))
-  const isWrong = sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs
-  return (
-    <>
-      <RangeCalendar
-        aria-label="Days"
-        className="calendar"
-        firstDayOfWeek="mon"
-        value={toDays(sinceMs, untilMs, zone)}
-        onChange={(days) => setTimes(wholeDays(days, zone))}
-      >
-        <header className="row line spread">
-          <Button slot="previous" kind="quiet" icon>
-            <Icon name="back" />
-          </Button>
-          <Heading className="small" />
-          <Button slot="next" kind="quiet" icon>
-            <Icon name="next" />
-          </Button>
-        </header>
-        <CalendarGrid>{(day) => <CalendarCell date={day} />}</CalendarGrid>
-      </RangeCalendar>
-      <DateTimeField
-        label="From"
-        value={sinceMs}
-        onChange={(ms) => setTimes({ sinceMs: ms, untilMs })}
-      />
-      <DateTimeField
-        label="To"
-        value={untilMs}
-        onChange={(ms) =>
-          setTimes({ sinceMs, untilMs: ms === undefined ? ms : ms + MINUTE_MS - 1 })
-        }
-      />
-      <p className="muted small" role="status">
-        {isWrong ? 'The earlier time comes first.' : `${zone}; a time is to the end of its minute.`}
-      </p>
-      <Button
-        kind="primary"
-        isDisabled={isWrong}
-        onPress={() => onChosen({ sinceMs: String(sinceMs ?? ''), untilMs: String(untilMs ?? '') })}
-      >
-        Show this range
-      </Button>
-    </>
-  )
-}
-
-const MINUTE_MS = 60_000
-
-interface TypedRange {
-  /** Undefined: from the first call on. */
-  readonly sinceMs?: number | undefined
-  /** Undefined: up to now. */
-  readonly untilMs?: number | undefined
-}
-
-function readTimes({ range, sinceMs, untilMs }: CallFilter, zone: string): TypedRange {
-  const typed = (text: string) => (text === '' ? undefined : Number(text))
-  return (
-    resolveRange(range, Date.now(), zone) ?? { sinceMs: typed(sinceMs), untilMs: typed(untilMs) }
-  )
 }

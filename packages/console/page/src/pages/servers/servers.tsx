@@ -218,9 +218,11 @@ function listColumns(reload: () => void): DataColumn<ServerView>[] {
 function Calls({ server }: { server: string }): JSX.Element {
   const { value } = useResource<Overview>(`/overview?lengthMs=${PERIODS[1].ms}`, CALLS_REFRESH_MS)
   const calls = value?.servers.find(({ name }) => name === server)?.counts ?? {}
+  const words = OUTCOME_LABELS.filter((word) => (calls[word] ?? 0) > 0)
   return (
     <span className="row">
-      {OUTCOME_LABELS.filter((word) => (calls[word] ?? 0) > 0).map((word) => (
+      {words.length === 0 && value && 0}
+      {words.map((word) => (
         <span key={word}>
           <OutcomeBadge word={word} bare says={count(calls[word] ?? 0)} />
           <span className="visually-hidden">{word}</span>
