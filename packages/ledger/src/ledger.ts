@@ -150,8 +150,8 @@ export class Ledger {
     return this.#promise({ ...entry, kind: 'refusal' })
   }
 
-  event(event: GateEvent, isPrompt = false): Promise<number> {
-    return this.#promise({ ...event, kind: 'event' }, isPrompt)
+  event(event: GateEvent, isFirst = false): Promise<number> {
+    return this.#promise({ ...event, kind: 'event' }, isFirst)
   }
 
   /** Joins the next commit; not awaited. */
@@ -265,8 +265,8 @@ export class Ledger {
     this.#flush()
   }
 
-  #promise(entry: LedgerEntry, isPrompt = false): Promise<number> {
-    if (this.#options.shared) return this.#options.shared.append(entry, isPrompt)
+  #promise(entry: LedgerEntry, isFirst = false): Promise<number> {
+    if (this.#options.shared) return this.#options.shared.append(entry, isFirst)
     return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
   }
 

@@ -10,8 +10,8 @@ export interface SharedLog {
   readonly state: LedgerState
   readonly fault: StoreError | undefined
   readonly figures: { readonly commits: number; readonly open: number; readonly kept: number }
-  /** A `prompt` record waits no longer than a call; the others wait until the database is back. */
-  append(entry: LedgerEntry, isPrompt?: boolean): Promise<number>
+  /** A record that comes before what it tells of (record-first.ts) waits no longer than a call; the others wait until the database is back. */
+  append(entry: LedgerEntry, isFirst?: boolean): Promise<number>
   /** The checkpoint that replaces the records of this gate which were dropped there. */
   readonly base: Checkpoint | undefined
   /** From now on the chain starts there after this checkpoint; `dropRest` frees the space. */

@@ -139,10 +139,10 @@ export class SharedChain {
         const { commits, open, waiting } = admission.figures
         return { commits, open, kept: waiting }
       },
-      append: async (entry, isPrompt) => {
+      append: async (entry, isFirst) => {
         const id = 'callId' in entry ? entry.callId : ''
         const record = { kind: KINDS[entry.kind], id, body: checkLength(encodeEntry(entry)) }
-        const signal = isPrompt ? AbortSignal.timeout(ADMIT_DEADLINE_MS) : undefined
+        const signal = isFirst ? AbortSignal.timeout(ADMIT_DEADLINE_MS) : undefined
         return admission.append(record, entry.kind === 'outcome' ? entry.intent : undefined, signal)
       },
     }
