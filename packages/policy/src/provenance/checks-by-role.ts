@@ -18,33 +18,23 @@ export interface ArgumentChecks {
   readonly read: 'same' | 'hosts' | 'URLs' | 'nothing'
 }
 
-const IDENTIFIER: ArgumentChecks = {
-  value: 'identifier',
-  host: 'host',
-  list: 'one',
-  free: 'long',
-  read: 'URLs',
-}
-const PLAIN: ArgumentChecks = { ...IDENTIFIER, value: 'nothing' }
-const FREE_TEXT: ArgumentChecks = { ...PLAIN, host: 'nothing', free: 'every', read: 'nothing' }
-
 /** If only the name of the argument says what it is (names.ts). */
 export const CHECKS_BY_NAME: Readonly<Record<ValueRole, ArgumentChecks>> = {
   address: { value: 'recipient', host: 'address', list: 'one', free: 'never', read: 'hosts' },
   recipient: { value: 'recipient', host: 'value', list: 'each', free: 'never', read: 'URLs' },
   credential: { value: 'recipient', host: 'value', list: 'one', free: 'never', read: 'URLs' },
-  id: IDENTIFIER,
-  name: IDENTIFIER,
-  date: PLAIN,
-  place: PLAIN,
-  'free text': FREE_TEXT,
+  id: { value: 'identifier', host: 'host', list: 'one', free: 'long', read: 'URLs' },
+  name: { value: 'identifier', host: 'host', list: 'one', free: 'long', read: 'URLs' },
+  date: { value: 'nothing', host: 'host', list: 'one', free: 'long', read: 'URLs' },
+  place: { value: 'nothing', host: 'host', list: 'one', free: 'long', read: 'URLs' },
+  'free text': { value: 'nothing', host: 'nothing', list: 'one', free: 'every', read: 'nothing' },
 }
 
 /** If `destinations` of the policy says what the argument is. Undefined: nothing of it is checked. */
 export const CHECKS_BY_POLICY: Readonly<Record<ArgumentRole, ArgumentChecks | undefined>> = {
   address: { value: 'address', host: 'address', list: 'one', free: 'never', read: 'same' },
   recipient: { value: 'recipient', host: 'value', list: 'each', free: 'never', read: 'same' },
-  id: { ...IDENTIFIER, free: 'never' },
-  text: FREE_TEXT,
+  id: { value: 'identifier', host: 'host', list: 'one', free: 'never', read: 'URLs' },
+  text: { value: 'nothing', host: 'nothing', list: 'one', free: 'every', read: 'nothing' },
   none: undefined,
 }
