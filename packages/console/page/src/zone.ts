@@ -12,9 +12,12 @@ const zone = new SharedValue<Zone>(readChoice(KEY) === 'utc' ? 'utc' : 'local')
 
 export const chosenZone = zone.get
 
+/** Read once: every time that is shown asks for it. */
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** The IANA name of the zone that was chosen. */
 export function zoneName(): string {
-  return zone.get() === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+  return zone.get() === 'utc' ? 'UTC' : OWN_ZONE
 }
 
 export function chooseZone(next: Zone): void {

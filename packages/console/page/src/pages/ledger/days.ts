@@ -4,13 +4,13 @@ import { type CalendarDate, fromAbsolute, toCalendarDate } from '@internationali
 import type { TimeRange } from './range.ts'
 
 /** A range of days as a calendar has it. */
-export interface DayRange {
+export interface Days {
   readonly start: CalendarDate
   readonly end: CalendarDate
 }
 
 /** From the start of the first day to the end of the last one. */
-export function wholeDays({ start, end }: DayRange, zone: string): Required<TimeRange> {
+export function wholeDays({ start, end }: Days, zone: string): Required<TimeRange> {
   return { sinceMs: startOf(start, zone), untilMs: startOf(end.add({ days: 1 }), zone) - 1 }
 }
 
@@ -23,7 +23,7 @@ export function toDays(
   since: number | undefined,
   until: number | undefined,
   zone: string,
-): DayRange | null {
+): Days | null {
   if (since === undefined || until === undefined || since > until) return null
   const toDay = (ms: number) => toCalendarDate(fromAbsolute(ms, zone))
   return { start: toDay(since), end: toDay(until) }

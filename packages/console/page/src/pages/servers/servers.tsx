@@ -221,7 +221,7 @@ function Calls({ server }: { server: string }): JSX.Element {
   const words = OUTCOME_LABELS.filter((word) => (calls[word] ?? 0) > 0)
   return (
     <span className="row">
-      {words.length === 0 && value && 0}
+      {value !== undefined && words.length === 0 && 0}
       {words.map((word) => (
         <span key={word}>
           <OutcomeBadge word={word} bare says={count(calls[word] ?? 0)} />
