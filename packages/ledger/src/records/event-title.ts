@@ -180,10 +180,11 @@ function toText(key: string, value: unknown): string {
     const named = [name, rule, channel].find((one) => typeof one === 'string')
     return typeof named === 'string' ? toText(key, named) : ''
   }
-  if (typeof value === 'number' && key.endsWith('Ms') && value <= 1e12)
+  const isMs = typeof value === 'number' && key.endsWith('Ms')
+  // A time is a trillion milliseconds and more; less is how long something took.
+  if (isMs && value <= 1e12)
     return value < 60_000 ? `${value} ms` : `${Math.round(value / 60_000)} min`
-  const isTime = typeof value === 'number' && key.endsWith('Ms')
-  const text = isTime ? new Date(value).toISOString() : String(value)
+  const text = isMs ? new Date(value).toISOString() : String(value)
   return text.replace(ISO_TIME, '$1 $2 UTC').replace(DIGEST, '$1…').replaceAll('~1', '/')
 }
 

@@ -1,7 +1,8 @@
 // What a shared store does about commits: which are waited for, what replaces records that were dropped, and what
 // gates do after a failover that lost some. Part of the migrations in schema.ts.
 
-import { SAFELY } from './session-schema.ts'
+import { SAFELY } from './function-settings.ts'
+
 /**
  * The admission of a gate: \`admit\` in a transaction that does not wait for the disk, so that the locks of its
  * counters are free while its records are flushed; then a transaction that does wait. The log is flushed in order,

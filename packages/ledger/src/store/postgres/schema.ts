@@ -6,7 +6,8 @@
 import { AGENT_TABLES, SCHEDULE_TABLES } from './agent-tables.ts'
 import { ALERT_TABLES } from './alert-rows.ts'
 import { ADMIT_DURABLY, CHANGE, RESTORE_CHAIN } from './durability-schema.ts'
-import { SAFELY, SESSION_ANSWERS, SESSIONS } from './session-schema.ts'
+import { SAFELY } from './function-settings.ts'
+import { SESSION_ANSWERS, SESSIONS } from './session-schema.ts'
 import { STEP_TABLES } from './step-chains.ts'
 
 /**

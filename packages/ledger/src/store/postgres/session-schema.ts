@@ -3,9 +3,7 @@
 // everything that a decision at another gate must know. Part of the migrations in schema.ts.
 
 import { SESSION_TOUCH_MS } from '../limits.ts'
-
-/** A function finds only what is the gate's, and waits for no lock. */
-export const SAFELY = "SET search_path = sluice, pg_temp SET lock_timeout = '800ms'"
+import { SAFELY } from './function-settings.ts'
 
 /** A gate says at most this late that a session is in use: it may live longer, never shorter. */
 const SLACK_MS = 3 * SESSION_TOUCH_MS
